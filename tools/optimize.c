@@ -249,7 +249,7 @@ static int take(optimize_arguments *a, int code) {
     case 'p':
         return parse_whole(v, "--passes takes a number", 1, 1000000, &a->passes);
     case 'm':
-        a->method = choose_word(v, "--method", "ddp|ilqr|first|lbfgs", optarg);
+        a->method = choose_word(v, "--method", "ddp|ilqr|newton|first|lbfgs", optarg);
         return a->method >= 0 ? EXIT_SUCCESS : EXIT_USAGE;
     case 's':
         return take_stages(a);
@@ -304,7 +304,8 @@ static const option_row rows[] = {
      false},
     {"guess", 'g', "FILE.csv", "controls to begin with (the task's)", false},
     {"iterations", 'i', "N", "passes at most (the task's, or 1000)", false},
-    {"method", 'm', "ddp|ilqr|first|lbfgs", "ddp, ilqr, first order, or L-BFGS (the task's, or ddp)", false},
+    {"method", 'm', "ddp|ilqr|newton|first|lbfgs", "ddp, ilqr, Newton, first order, or L-BFGS (the task's, or ddp)",
+     false},
     {"stages", 's', "none|NOISE,...",
      "smooth contact on the way by the stochastic law under this noise, m/s, and then no more; none: not (the task's)",
      false},

@@ -53,14 +53,14 @@ static void read_method(task_reader *r, const json_t *value, void *at) {
     const char *word = json_string_value(value);
     int method = task_method_find(word);
     if (method < 0)
-        task_wrong(r, "is none of ddp, ilqr, first, lbfgs");
+        task_wrong(r, "is none of ddp, ilqr, newton, first, lbfgs");
     else
         t->def.method = (tribo_method)method;
 }
 
 int task_method_find(const char *word) {
-    static const char *const words[] = {"ddp", "ilqr", "first", "lbfgs"};
-    for (int i = 0; word && i < 4; i++)
+    static const char *const words[] = {"ddp", "ilqr", "newton", "first", "lbfgs"};
+    for (int i = 0; word && i < (int)(sizeof words / sizeof *words); i++)
         if (strcmp(words[i], word) == 0) return i;
     return -1;
 }

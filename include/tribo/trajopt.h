@@ -101,12 +101,14 @@ typedef struct tribo_term_def {
 
 /** What lowers the cost. */
 typedef enum tribo_method {
-    TRIBO_METHOD_DDP,   /**< differential dynamic programming within bounds, [Tassa14]: second order in costs and, by
-                           secants of the Jacobians, in the dynamics */
-    TRIBO_METHOD_ILQR,  /**< the same without the dynamics' second derivatives */
-    TRIBO_METHOD_FIRST, /**< first-order dynamic programming, [TassaTodorov10] III-C: the gradient by the reverse, a
-                           step along it within bounds */
-    TRIBO_METHOD_LBFGS  /**< limited-memory BFGS on the same gradient */
+    TRIBO_METHOD_DDP,    /**< differential dynamic programming within bounds, [Tassa14]: second order in costs and, by
+                            secants of the Jacobians, in the dynamics */
+    TRIBO_METHOD_ILQR,   /**< the same without the dynamics' second derivatives */
+    TRIBO_METHOD_NEWTON, /**< the same with them, by differences of the steps' reverse, made convex: many steps a pass,
+                            few passes where costs say nothing of the dynamics, as linear ones, or contact is smooth */
+    TRIBO_METHOD_FIRST,  /**< first-order dynamic programming, [TassaTodorov10] III-C: the gradient by the reverse, a
+                            step along it within bounds */
+    TRIBO_METHOD_LBFGS   /**< limited-memory BFGS on the same gradient */
 } tribo_method;
 
 /** A task. Fill with tribo_default_trajopt() first. Everything pointed to is copied, but for stop. */

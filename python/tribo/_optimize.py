@@ -87,7 +87,7 @@ class Plan:
 
     def settle(self):
         """Feedback along the best so far with as little regularisation as it takes: that of the last pass is of the motion
-        before. A search that is done has it. Of methods "ddp" and "ilqr"; returns itself."""
+        before. A search that is done has it. Of methods "ddp", "ilqr" and "newton"; returns itself."""
         self._core.settle()
         return self
 
@@ -187,8 +187,8 @@ def optimize(model, task=None, *, knots=None, terms=None, substeps=None, control
       actuators, without any all forces. bounds: {name: (lower, upper)} or {name: to either side}; hold (nu) or
       {name: number}: the rest.
     start: a state (nx), a keyframe's name, or {"q": {joint: ...}, "v": ...}. U (knots, ncontrol): first guess.
-    X (knots+1, nx): states to begin with, which the dynamics need not agree with (method "ddp", "ilqr").
-    method: "ddp" (default), "ilqr", "first", "lbfgs". stages: dicts of law options on the way to the model's own, as
+    X (knots+1, nx): states to begin with, which the dynamics need not agree with (method "ddp", "ilqr", "newton").
+    method: "ddp" (default), "ilqr", "newton", "first", "lbfgs". stages: dicts of law options on the way to the model's own, as
       [{"law": "stochastic", "noise": 0.1}]. iterations: 1000; 0 makes the Plan and leaves the passes to you.
     task: a path to a JSON file, or its dict, as docs/control.md has it; what is given here is over it."""
     given = dict(knots=knots, terms=terms, substeps=substeps, controls=controls, bounds=bounds, start=start, method=method,

@@ -9,7 +9,7 @@ import numpy as np
 from . import _core
 from ._arguments import ArgumentTypeError, UnknownName, integer, lead, no_such, number, numbers, within
 
-METHODS = ("ddp", "ilqr", "first", "lbfgs")
+METHODS = ("ddp", "ilqr", "newton", "first", "lbfgs")
 _OF_JOINTS = ("joint", "joint-velocity")
 _OF_PLACES = ("position", "rotation", "velocity", "angular-velocity")
 _NORMS = ("quadratic", "linear", "smooth-abs", "huber", "log-cosh", "above", "below", "limit", "least", "equal")

@@ -149,8 +149,8 @@ tribo_status ti_task_check(const tribo_model *m, const tribo_sizes *z, const tri
         return ti_fail(diag, TRIBO_E_ARG, 0, "tolerances must be at least 0");
     if (d->method < 0 || d->method > TRIBO_METHOD_LBFGS)
         return ti_fail(diag, TRIBO_E_ARG, 0, "there is no method %d", (int)d->method);
-    if (d->X && d->method > TRIBO_METHOD_ILQR)
-        return ti_fail(diag, TRIBO_E_ARG, 0, "states to begin with are of DDP and ILQR alone");
+    if (d->X && d->method > TRIBO_METHOD_NEWTON)
+        return ti_fail(diag, TRIBO_E_ARG, 0, "states to begin with are of DDP, ILQR and NEWTON alone");
     tribo_status s = check_controls(z, d, nc, diag);
     if (!s) s = check_numbers(z, d, nc, diag);
     for (int i = 0; i < d->nterm && !s; i++) {

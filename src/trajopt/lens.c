@@ -46,7 +46,7 @@ static tribo_status open(tribo_trajopt *t, int lens) {
     for (int i = 0; i < t->nworker && s >= 0; i++) {
         ti_planner *w = &t->planner[i];
         s = tribo_ws_new(t->m, &o, &t->allocator, &w->lens, NULL);
-        if (s >= 0) s = tribo_tape_new(w->lens, 1, 0, &w->glimpse);
+        if (s >= 0) s = tribo_tape_new(w->lens, t->substeps, 0, &w->glimpse);
     }
     if (s < 0) ti_lens_close(t);
     return s;
@@ -55,8 +55,7 @@ static tribo_status open(tribo_trajopt *t, int lens) {
 tribo_status ti_lens_turn(tribo_trajopt *t, bool *turned) {
     bool own = t->lens == t->nlens, gained = t->best.cost < t->lens_cost - GAIN * t->best.size;
     int next = own || !gained ? t->lens - 1 : t->nlens;
-    bool models = t->method == TRIBO_METHOD_DDP || t->method == TRIBO_METHOD_ILQR;
-    *turned = models && !t->plant && t->progress.stage == t->nstage && next >= 0 && !(own && t->met);
+    *turned = ti_has_models(t) && !t->plant && t->progress.stage == t->nstage && next >= 0 && !(own && t->met);
     return *turned ? open(t, next) : TRIBO_OK;
 }
 

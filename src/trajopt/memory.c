@@ -17,6 +17,7 @@ static void lay_out_knot(const tribo_trajopt *t, ti_arena *a, bool end, ti_knot 
     TI_CARVE(a, k->A, n * n);
     TI_CARVE(a, k->B, n * nc);
     TI_CARVE(a, k->bent, (n + nc) * (n + nc));
+    TI_CARVE(a, k->lambda, n);
     TI_CARVE(a, k->A0, n * n);
     TI_CARVE(a, k->B0, n * nc);
     TI_CARVE(a, k->lu, nc);
@@ -40,6 +41,16 @@ static void lay_out_planner(const tribo_trajopt *t, ti_arena *a, ti_planner *w) 
     TI_CARVE(a, w->A, n * n);
     TI_CARVE(a, w->B, n * nu);
     TI_CARVE(a, w->product, n * (n > (size_t)t->nc ? n : (size_t)t->nc));
+    if (t->method != TRIBO_METHOD_NEWTON) return;
+    size_t wide = n + (size_t)t->nc;
+    TI_CARVE(a, w->slope, wide);
+    TI_CARVE(a, w->slope0, wide);
+    TI_CARVE(a, w->z, t->z.nx);
+    TI_CARVE(a, w->c, t->nc);
+    TI_CARVE(a, w->bar, 2 * n);
+    TI_CARVE(a, w->u_bar, nu);
+    TI_CARVE(a, w->vector, wide * wide);
+    TI_CARVE(a, w->value, 4 * wide);
 }
 
 static void lay_out_passes(tribo_trajopt *t, ti_arena *a) {

@@ -66,7 +66,7 @@ static tribo_status search(tribo_trajopt *t, double slope, double bend, double m
         double change = t->trial.cost - t->best.cost - price * share * gap;
         if (!(change <= ARMIJO * model)) continue;
         double off = change - straight - share * share * bend;
-        t->bends = t->method == TRIBO_METHOD_DDP && fabs(off - share * share * more) < fabs(off);
+        if (t->method == TRIBO_METHOD_DDP) t->bends = fabs(off - share * share * more) < fabs(off);
         accept(t, share, change / model);
         return TRIBO_OK;
     }
@@ -78,8 +78,10 @@ static tribo_status refresh(tribo_trajopt *t) {
     if (t->linear) return TRIBO_OK;
     tribo_status s = ti_knots_linearise(t);
     if (s < 0 || s == TRIBO_INTERRUPTED) return s;
-    t->linear = true;
     ti_models_gradient(t, t->gradient);
+    if (t->method == TRIBO_METHOD_NEWTON) s = ti_knots_bend(t);
+    if (s < 0 || s == TRIBO_INTERRUPTED) return s;
+    t->linear = true, t->bends = t->bends || t->method == TRIBO_METHOD_NEWTON;
     t->followed = true;
     t->progress.gradient = ti_steepest(t, t->gradient);
     return TRIBO_OK;
@@ -114,7 +116,7 @@ tribo_status ti_newton_pass(tribo_trajopt *t) {
 
 tribo_status tribo_trajopt_settle(tribo_trajopt *t) {
     if (!t) return TRIBO_E_ARG;
-    if (t->method != TRIBO_METHOD_DDP && t->method != TRIBO_METHOD_ILQR) return TRIBO_OK;
+    if (!ti_has_models(t)) return TRIBO_OK;
     if (!t->carried) return TRIBO_OK; /* a stage that begins: its law has led nowhere yet */
     tribo_status s = t->progress.done ? ti_lens_finest(t) : TRIBO_OK;
     if (s >= 0) s = refresh(t);

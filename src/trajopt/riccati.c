@@ -135,7 +135,7 @@ void ti_expectation(tribo_trajopt *t, double *slope, double *bend, double *more)
         memcpy(next, a->gap, sizeof(double) * (size_t)n);
         ti_times(nc, 1, n, a->gain, t->dx, true, t->du);
         expect_knot(t, a, slope, bend);
-        if (t->method == TRIBO_METHOD_DDP) *more += expect_bent(t, a);
+        if (t->method != TRIBO_METHOD_ILQR) *more += expect_bent(t, a);
         ti_times(n, 1, n, a->A, t->dx, true, next);
         ti_times(n, 1, nc, a->B, t->du, true, next);
         memcpy(t->dx, next, sizeof(double) * (size_t)n);
@@ -181,10 +181,11 @@ static void update_bent(const tribo_trajopt *t, int knot, const double *lambda) 
             for (int j = 0; j < w; j++) bent[i * w + j] += e[i] * e[j] / es;
 }
 
-/* What DDP learns of a knot, lambda being dJ/dx of the next. */
+/* What is learned of a knot, lambda being dJ/dx of the next. */
 static void learn(const tribo_trajopt *t, int knot, const double *lambda) {
     ti_knot *k = &t->knot[knot];
     size_t n = (size_t)t->z.ndx, nc = (size_t)t->nc;
+    memcpy(k->lambda, lambda, sizeof(double) * n);
     if (t->method != TRIBO_METHOD_DDP) return;
     if (t->followed) update_bent(t, knot, lambda);
     memcpy(k->A0, k->A, sizeof(double) * n * n), memcpy(k->B0, k->B, sizeof(double) * n * nc);

@@ -8,6 +8,7 @@ static size_t impulse_bytes(const tribo_ws *ws) {
 /* A thread's workspace, and what contact forces need besides. */
 static tribo_status planner_open(const tribo_trajopt *t, const tribo_options *o, ti_planner *w, tribo_diag *diag) {
     tribo_status s = tribo_ws_new(t->m, o, &t->allocator, &w->ws, diag);
+    if (s >= 0 && t->method == TRIBO_METHOD_NEWTON) s = tribo_tape_new(w->ws, t->substeps, 0, &w->probe);
     if (s < 0 || t->nforce == 0) return s;
     w->impulse_bar = ti_alloc(&t->allocator, impulse_bytes(w->ws));
     return w->impulse_bar ? s : ti_fail(diag, TRIBO_E_NOMEM, 0, "out of memory");
@@ -18,8 +19,8 @@ void ti_stage_free(tribo_trajopt *t) {
     for (int i = 0; i < t->nworker; i++) {
         ti_planner *w = &t->planner[i];
         ti_free(&t->allocator, w->impulse_bar, impulse_bytes(w->ws));
-        tribo_ws_free(w->ws);
-        w->impulse_bar = NULL, w->ws = NULL;
+        tribo_ws_free(w->ws), tribo_tape_free(w->probe);
+        w->impulse_bar = NULL, w->ws = NULL, w->probe = NULL;
     }
     tribo_ws_free(t->hard);
     tribo_tape_free(t->best.tape);

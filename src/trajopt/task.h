@@ -31,9 +31,13 @@ typedef struct ti_planner {
     double *r, *rx, *ru; /* a residual and its derivatives */
     double *jac;         /* (TI_TWIST,nv) */
     double *u, *x, *A, *B, *product;
-    const double *force;       /* (nforce,3) of the knot that terms are asked at; NULL at the last */
-    double *force_x, *force_u; /* (3 nforce,ndx), (3 nforce,nc) of the knot that is linearised */
-    double *impulse_bar;       /* (contacts at most,3), where there are such terms */
+    const double *force;         /* (nforce,3) of the knot that terms are asked at; NULL at the last */
+    double *force_x, *force_u;   /* (3 nforce,ndx), (3 nforce,nc) of the knot that is linearised */
+    double *impulse_bar;         /* (contacts at most,3), where there are such terms */
+    tribo_tape *probe;           /* a knot's steps, where the dynamics' second derivative is asked for */
+    double *slope, *slope0;      /* (ndx+nc): [A B]' lambda, and that of the knot itself */
+    double *z, *c, *bar, *u_bar; /* (nx), (nc) a state and controls beside a knot's; (2,ndx), (nu) of its reverse */
+    double *vector, *value;      /* (ndx+nc,ndx+nc), (4 (ndx+nc)): of a symmetric matrix, and what finding them takes */
 } ti_planner;
 
 /* The quadratic model of a knot. */
@@ -42,7 +46,8 @@ typedef struct ti_knot {
     double *lx, *lu;         /* (ndx), (nc) */
     double *lxx, *lux, *luu; /* (ndx,ndx), (nc,ndx), (nc,nc) */
     double *gap;             /* (ndx): what the dynamics lead to, less the next state */
-    double *bent;            /* (ndx+nc,ndx+nc): what the dynamics' second derivative adds, by secants */
+    double *bent;            /* (ndx+nc,ndx+nc): what the dynamics' second derivative adds */
+    double *lambda;          /* (ndx): dJ/dx of the next */
     double *A0, *B0;         /* the models before, of `bent` */
     double *feed, *gain;     /* (nc), (nc,ndx): the step and its feedback */
 } ti_knot;
@@ -225,6 +230,10 @@ tribo_status ti_path_take(tribo_trajopt *t);
 /* J of the best's controls under the options' law. */
 double ti_path_hard(tribo_trajopt *t);
 void ti_path_swap(tribo_trajopt *t);
+/* Whether a method goes backward through models of the knots. */
+static inline bool ti_has_models(const tribo_trajopt *t) {
+    return t->method <= TRIBO_METHOD_NEWTON;
+}
 /* All of u at a knot's controls. */
 void ti_control_spread(const tribo_trajopt *t, const double *controls, double *u);
 /* Models of all knots, by all workers. */
@@ -250,6 +259,11 @@ void ti_expectation(tribo_trajopt *t, double *slope, double *bend, double *more)
 void ti_models_gradient(tribo_trajopt *t, double *gradient);
 /* Its largest number that no bound holds back. */
 double ti_steepest(const tribo_trajopt *t, const double *gradient);
+
+/* ---- bend.c: the dynamics' second derivative, of NEWTON ---- */
+
+/* bent of all knots from their lambda, by all workers. */
+tribo_status ti_knots_bend(tribo_trajopt *t);
 
 /* ---- stages.c ---- */
 
