@@ -548,6 +548,28 @@ START_TEST(minima_within_bounds) {
 }
 END_TEST
 
+/* A steep straight cost that no control weighs against: steps are shortened until one can be made. */
+START_TEST(steep_and_straight) {
+    static const double hanging[4] = {0, 3, 0, 0};
+    static const int rail = 0;
+    tribo_model *m = model_of(
+        "<mujoco><option timestep='0.02'/><worldbody><body name='cart'><joint name='rail' type='slide' axis='1 0 0'/>"
+        "<geom type='sphere' size='0.1' mass='1'/><body name='pole'><joint name='pivot' type='hinge' axis='0 1 0'/>"
+        "<geom type='capsule' fromto='0 0 0 0 0 0.6' size='0.05' mass='0.1'/></body></body></worldbody></mujoco>");
+    tribo_trajopt_def def = tribo_default_trajopt();
+    tribo_term_def term = term_of(TRIBO_TERM_JOINT, -1e12);
+    term.joint = 0, term.norm = TRIBO_NORM_LINEAR, term.last = -1;
+    def.knots = 50, def.term = &term, def.nterm = 1, def.x0 = hanging, def.control = &rail, def.ncontrol = 1;
+    def.method = (tribo_method)_i;
+    tribo_trajopt *t = task_of(m, &def);
+    tribo_trajopt_progress p;
+    double before = t->best.cost;
+    ck_assert(tribo_trajopt_solve(t, 30, &p) >= 0);
+    ck_assert_msg(p.cost < before - 1e12, "%g, was %g", p.cost, before);
+    tribo_trajopt_free(t), tribo_model_free(m);
+}
+END_TEST
+
 /* A trial that is given up where it costs too much already changes no bit of what is found. */
 START_TEST(given_up) {
     static const double hanging[4] = {0, 3, 0, 0}, up[4];
@@ -598,6 +620,7 @@ static Suite *suite(void) {
     tcase_add_test(c, constraints_from_below);
     tcase_add_test(c, methods_and_workers);
     tcase_add_test(c, minima_within_bounds);
+    tcase_add_loop_test(c, steep_and_straight, 0, TRIBO_METHOD_NEWTON + 1);
     tcase_add_test(c, given_up);
     suite_add_tcase(s, c);
     return s;

@@ -44,8 +44,8 @@ static bool solve(tribo_trajopt *t, ti_knot *k, const double *u) {
     memcpy(t->reduced, t->Quu, sizeof(double) * (size_t)(nc * nc));
     for (int i = 0; i < nc; i++) {
         double own = fabs(t->Quu[i * nc + i]);
-        t->reduced[i * nc + i] +=
-            own > 0 ? t->regularisation * own : 1; /* 1: nothing depends on it, or in a straight line */
+        t->reduced[i * nc + i] += own > 0 ? t->regularisation * own
+                                          : 1 + t->regularisation; /* nothing depends on it, or in a straight line */
         lower[i] = t->lower[i] - u[i], upper[i] = t->upper[i] - u[i];
         k->feed[i] = 0;
     }
