@@ -13,7 +13,9 @@
 #include <string.h>
 
 enum { MINUTE = 60, SAMPLES = 301 };
-static const double starts[][2] = {{-0.6, -0.4}, {0, 0}, {-0.5, -1}, {-3, 0}};
+enum { STARTS = 4, NOISES = 4 };
+static const double starts[STARTS][2] = {{-0.6, -0.4}, {0, 0}, {-0.5, -1}, {-3, 0}},
+                    noises[NOISES] = {0.1, 0.05, 0.02, 0.01};
 
 /* Angles, and what pushes the ellipse, step by step. */
 enum { RECORD = 2000, FINGER_STATES = 3 };
@@ -32,7 +34,7 @@ typedef struct world {
 
 static void open_world(world *w, const double *start, double noise) {
     *w = (world){.x = {start[0], start[1], 0.3}};
-    flick_open(&w->f, w->x, noise);
+    flick_open(&w->f, w->x, noise, TRIBO_METHOD_NEWTON);
 }
 
 static void close_world(world *w) {
@@ -178,16 +180,17 @@ static void cycle(const char *folder) {
 
 int main(int argc, char **argv) {
     double milliseconds;
-    int most = 0;
-    for (int noisy = 0; noisy < 2; noisy++)
-        for (int i = 0; i < 3; i++) {
+    int most = 0, converged = 0;
+    for (int n = 0; n < NOISES; n++)
+        for (int i = 0; i < STARTS; i++) {
             tribo_trajopt_progress end;
-            cold(starts[i], noisy ? 0.1 : 0.02, &end, &milliseconds);
-            printf("cold_%g_%d_passes %d\ncold_%g_%d_cost %.8g\ncold_%g_%d_converged %d\n", noisy ? 0.1 : 0.02, i,
-                   end.iteration, noisy ? 0.1 : 0.02, i, end.cost, noisy ? 0.1 : 0.02, i, end.converged);
-            if (noisy && end.iteration > most) most = end.iteration;
+            cold(starts[i], noises[n], &end, &milliseconds);
+            printf("cold_%g_%d_passes %d\ncold_%g_%d_cost %.8g\ncold_%g_%d_converged %d\n", noises[n], i, end.iteration,
+                   noises[n], i, end.cost, noises[n], i, end.converged);
+            if (end.iteration > most) most = end.iteration;
+            converged += end.converged;
         }
-    printf("cold_passes_most %d\nmilliseconds_a_pass %.3g\n", most, milliseconds);
+    printf("cold_passes_most %d\ncold_converged %d\nmilliseconds_a_pass %.3g\n", most, converged, milliseconds);
     if (argc > 1) {
         cycle(argv[1]), all_laws(argv[1]), all_begun_again();
         return 0;

@@ -7,7 +7,7 @@ tribo_law_options flick_law(tribo_law law, double noise) {
     return (tribo_law_options){.law = law, .smoothing = TRIBO_SMOOTHING_LOGISTIC, .noise = noise};
 }
 
-void flick_open(flick *f, const double *x, double noise) {
+void flick_open(flick *f, const double *x, double noise, tribo_method method) {
     tribo_term_def term[2] = {tribo_default_term(), tribo_default_term()};
     tribo_trajopt_def def = tribo_default_trajopt();
     const double least[NC] = {-torque, -torque}, most[NC] = {torque, torque};
@@ -19,7 +19,7 @@ void flick_open(flick *f, const double *x, double noise) {
     term[1].kind = TRIBO_TERM_CONTROL, term[1].weight = 0.1;
     o.dt = knot_time, o.law = flick_law(TRIBO_LAW_STOCHASTIC, noise);
     def.knots = KNOTS, def.term = term, def.nterm = 2, def.x0 = x, def.options = &o, def.tol = 1e-5;
-    def.lower = least, def.upper = most;
+    def.lower = least, def.upper = most, def.method = method;
     need(tribo_trajopt_new(f->m, &def, &f->plan, NULL), "plan");
 }
 

@@ -23,7 +23,7 @@ typedef struct flick {
 /* With that noise where the law knows any. */
 tribo_law_options flick_law(tribo_law law, double noise);
 /* The model and a plan from x under the stochastic law, not made better yet. */
-void flick_open(flick *f, const double *x, double noise);
+void flick_open(flick *f, const double *x, double noise, tribo_method method);
 /* Made better, and kept as the first guess. @return the passes' end */
 tribo_trajopt_progress flick_first(flick *f, int passes);
 void flick_close(flick *f);

@@ -41,7 +41,7 @@ static void push(finger *f, double *x) {
 
 static void open_finger(finger *f, const double *x) {
     *f = (finger){.seed = 1};
-    flick_open(&f->f, x, noise);
+    flick_open(&f->f, x, noise, TRIBO_METHOD_DDP);
     f->f.begins_again = true;
     need(tribo_policies_new(f->f.m, NC, NULL, &f->library), "library");
     (void)flick_first(&f->f, 100);
