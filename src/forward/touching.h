@@ -49,7 +49,7 @@ typedef struct ti_con {
     bool mends;          /* what the times of impacts leave of overlap is taken back in the step: recover.c */
     unsigned char aside; /* ti_con_place */
     bool later;          /* put aside as something that the next step hits, in this one at least once */
-    bool yields;         /* its material gives way: yielding.c */
+    bool yields;         /* its material gives way, and no noise says how far: yielding.c */
     bool sunk;           /* or would, but it is deeper than its load presses it */
     bool within;         /* what overlaps as the step begins is hit there, not before: island.c */
     double tau;          /* time of impact after the step's start; 0 if it does not bounce */
