@@ -236,8 +236,6 @@ tribo_status ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, 
 void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, int fresh);
 /* The rows, references and coefficients of an island's contacts once more, after they were sorted anew. */
 void ti_step_pose_island(tribo_ws *ws, const ti_frame *f, int k, const double *p);
-/* By how much contact i gives way. */
-void ti_pose_compliance(tribo_ws *ws, const ti_frame *f, int i, const double *p);
 /* A problem of island k, as views of ws. Phases after the first need the solutions of those before. */
 ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase);
 /* The solution of a phase of island k, as views of the frame. */
@@ -270,6 +268,8 @@ ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c);
 
 /* ---- yielding.c: what gives way ---- */
 
+/* By how much contact i gives way. */
+void ti_pose_compliance(tribo_ws *ws, const ti_frame *f, int i, const double *p);
 /* What the gap of contact i of island k asks of its velocity, with its derivative. Of one whose compliance is posed. */
 ti_reference ti_frame_reference(const tribo_ws *ws, const ti_frame *f, int k, int i);
 /* What it asks of that which an impact leaves, of one that holds meanwhile: the load has no part in impacts. */

@@ -137,14 +137,6 @@ static const unsigned char CONSTRAINT[] = {
     [TI_CON_TURN] = TI_CONSTRAINT_HELD,       [TI_CON_TWIST] = TI_CONSTRAINT_TWIST,
     [TI_CON_ROLL] = TI_CONSTRAINT_ROLL};
 
-void ti_pose_compliance(tribo_ws *ws, const ti_frame *f, int i, const double *p) {
-    ti_con *c = &f->con[i];
-    if (!ws->model->soft) return;
-    double *R = ws->R + 3 * i;
-    R[2] = c->sunk ? 0 : ti_con_number(ws->model, c, p, TI_M_COMPLIANCE), R[0] = R[1] = TI_ACROSS * R[2];
-    c->yields = c->kind == TI_CON_CONTACT && R[2] > 0 && !ti_step_is_noisy(ws);
-}
-
 static void pose_coefficient(tribo_ws *ws, const ti_frame *f, int i, const double *p) {
     const ti_con *c = &f->con[i];
     const tribo_model *m = ws->model;

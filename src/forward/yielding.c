@@ -2,6 +2,14 @@
  * load presses them. docs/math.md eq. (484). */
 #include "forward/frame.h"
 
+void ti_pose_compliance(tribo_ws *ws, const ti_frame *f, int i, const double *p) {
+    ti_con *c = &f->con[i];
+    if (!ws->model->soft) return;
+    double *R = ws->R + 3 * i;
+    R[2] = c->sunk ? 0 : ti_con_number(ws->model, c, p, TI_M_COMPLIANCE), R[0] = R[1] = TI_ACROSS * R[2];
+    c->yields = c->kind == TI_CON_CONTACT && R[2] > 0 && !ti_step_is_noisy(ws);
+}
+
 static ti_reference reference(const tribo_ws *ws, const ti_frame *f, int k, int i, bool sunk) {
     const ti_con *c = &f->con[i];
     if (!ti_con_opens(c) || (f->island[k].bare && c->touch.gap < 0)) return (ti_reference){0};
