@@ -118,7 +118,8 @@ static tribo_rung warm_rungs(ti_contact_ws *ws, const ti_contact_problem *p, con
     else
         ti_ladder_finish(ws, p, o->near > 0 && o->near < R ? o->near : R, g, s);
     if (g->done && !o->off_path) return TRIBO_RUNG_WARM;
-    bool will_do = g->done; /* though it is not canonical */
+    bool will_do = g->done;                              /* though it is not canonical */
+    if (o->off_path && !will_do) return TRIBO_RUNG_NONE; /* its modes are not those of a point of the path */
     if (will_do) {
         ti_contact_scale_tangents(ws, p, TANGENT_SCALE);
         ti_ladder_start(ws, p, s->lambda);
@@ -185,8 +186,9 @@ static tribo_rung climb(ti_contact_ws *ws, const ti_contact_problem *p, const ti
                         ti_contact_solution *s) {
     double R = 1e-6 * ws->r0;
     tribo_rung rung = warm_rungs(ws, p, o, g, s);
-    if (rung == TRIBO_RUNG_NONE) rung = newton_rungs(ws, p, g, s);
-    if (rung == TRIBO_RUNG_NONE && !hopeless(p, o)) rung = path_rungs(ws, p, R, g, s);
+    bool seek = !hopeless(p, o);
+    if (rung == TRIBO_RUNG_NONE && seek) rung = newton_rungs(ws, p, g, s);
+    if (rung == TRIBO_RUNG_NONE && seek) rung = path_rungs(ws, p, R, g, s);
     if (rung == TRIBO_RUNG_NONE && !g->vain) ti_ladder_leave_path(ws, p, g, s);
     ti_ladder_balance(ws, p, g, s);
     return rung == TRIBO_RUNG_NONE ? TRIBO_RUNG_INTERIOR : rung;

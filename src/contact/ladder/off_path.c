@@ -48,7 +48,7 @@ void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double f
         ti_ladder_anchor(ws, p, pull);
         ti_iterate_to(ws, p, ws->vb, ws->lb);
         if (!ti_contact_newton(ws, &q, pull, 8, 1e-12, TI_LADDER_CLOSE)) {
-            if (pull > 10 * ws->r0) break;
+            if (pull > 10 * ws->r0 || (g->at_once && k == 0)) break;
             ti_iterate_from(ws, p, ws->vb, ws->lb);
             pull *= 5, rest = pause = pause < 4 ? 2 * pause : 4;
             continue;
@@ -192,17 +192,20 @@ static void by_central_path(ti_contact_ws *ws, const ti_contact_problem *p, doub
 }
 
 /* The interior point without compliance as far down as it goes, which alone may do, and proximal iterations from where
- * it ends. */
+ * it ends; some of them on the way tell whether they arrive from there, of a large problem a few. */
 static void by_interior(ti_contact_ws *ws, const ti_contact_problem *p, const ti_interior_settings *way, ti_progress *g,
                         ti_contact_solution *s) {
+    enum { SOON = 2, THEN = 60 }; /* factorizations */
     int done = 0;
-    bool fine = true;
+    bool fine = true, exact = false, large = p->nv > TI_LADDER_LARGE;
     for (double rough = 1e-8; rough > 1e-13 && fine && !g->done; rough *= 0.1) {
         fine = ti_ncp_interior(ws, p, 0, way, rough, &done, 80);
         take_iterate(ws, p, g, s);
-        if (fine && !g->done && rough == 1e-8) ti_ladder_proximal(ws, p, 1e-3, affordable(p, 60), g, s);
+        if (!fine || g->done || rough < 1e-8) continue;
+        ti_ladder_proximal(ws, p, 1e-3, large ? SOON : THEN, g, s);
+        exact = g->done;
     }
-    ti_ladder_proximal(ws, p, 1e-3, affordable(p, 180), g, s);
+    if (!exact) ti_ladder_proximal(ws, p, 1e-3, affordable(p, 180), g, s);
 }
 
 void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
@@ -239,7 +242,8 @@ void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_pro
 void ti_ladder_go_on(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
     double tight = g->tol;
     g->on_path = false, g->more = MORE, g->tol = tolerance(p, g);
+    g->at_once = true;
     ti_ladder_start(ws, p, ws->z);
     ti_ladder_proximal(ws, p, 1e-3, affordable(p, 60), g, s);
-    g->on_path = !g->done, g->tol = tight;
+    g->on_path = !g->done, g->tol = tight, g->at_once = false;
 }

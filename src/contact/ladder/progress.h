@@ -23,9 +23,10 @@ typedef struct ti_progress {
     int patience;                       /* strides along the path that may fail */
     int most;                           /* factorizations after which the path is given up */
     int more;                           /* proximal iterations beyond the tolerance, without gain */
-    bool brief;                         /* few are worth it off the path */
-    bool vain;                          /* and none: impulses grow as 1 / R */
-    int way;                            /* along the path: which one; */
+    bool at_once;   /* proximal iterations end where Newton fails on the first: what is elsewhere comes sooner */
+    bool brief;     /* few are worth it off the path */
+    bool vain;      /* and none: impulses grow as 1 / R */
+    int way;        /* along the path: which one; */
     int dead_way;   /* the last that came to a point whose modes hold and that leads to no answer: a dead end, */
     double dead_at; /* the first at this compliance; */
     bool again;     /* another way had come to the same one; */
