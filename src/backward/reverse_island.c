@@ -84,7 +84,7 @@ static void reverse_softness(const phase_bar *to, const ti_contact_problem *prob
     double *R_bar = s->l_work; /* free by now */
     ti_contact_compliance_vjp(to->ws->contact, problem, solution, k, c_bar, R_bar);
     for (int i = 0, at = to->f->island[to->island].con0; i < problem->nc; i++, at++, R_bar += 3)
-        s->R_bar[at] += to->f->con[at].sunk ? 0 : R_bar[2] + TI_ACROSS * (R_bar[0] + R_bar[1]);
+        s->R_bar[at] += (to->f->con[at].sunk ? 0 : R_bar[2]) + TI_ACROSS * (R_bar[0] + R_bar[1]);
 }
 
 /* What friction against rolling asks for where normals hold the turn. */

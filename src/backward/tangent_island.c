@@ -171,7 +171,7 @@ static void add_impulse(const task *t, ti_phase phase, const contact_dot *d, int
 /* Of what the material of a contact gives way. */
 static double softness_dot(const task *t, int i, int j) {
     const ti_con *c = &t->f->con[i];
-    const double *p_dot = t->ws->model->soft && c->kind == TI_CON_CONTACT && !c->sunk ? p_dot_of(t, j) : NULL;
+    const double *p_dot = t->ws->model->soft && c->kind == TI_CON_CONTACT ? p_dot_of(t, j) : NULL;
     return p_dot ? p_dot[c->pair.material[TI_M_COMPLIANCE]] : 0;
 }
 
@@ -188,7 +188,8 @@ static void contact_rhs(const task *t, ti_phase phase, int q, int i, int j, cons
     bool at_time = phase == TI_IMPACT || phase == TI_REBOUND;
     for (int row = 0; at_time && row < 2; row++) dc[row] += s->late_dot[3 * at_contact(t, j, i) + row];
     double R_dot = ti_phase_by_law(phase) ? softness_dot(t, i, j) : 0;
-    for (int row = 0; R_dot != 0 && row < 3; row++) dc[row] += (row < 2 ? TI_ACROSS : 1) * R_dot * l[row];
+    for (int row = 0; R_dot != 0 && row < 3; row++)
+        dc[row] += (row < 2 ? TI_ACROSS : !t->f->con[i].sunk) * R_dot * l[row];
     add_impulse(t, phase, d, i, l, give_dot, r);
 }
 

@@ -11,7 +11,7 @@ static bool has_others(const tribo_ws *ws, const ti_island *is) {
 /* Whether some contact gives way, whatever others do. */
 static bool is_soft(const tribo_ws *ws, const ti_island *is) {
     for (int i = is->con0; ws->model->soft && i < is->con0 + is->ncon; i++)
-        if (ws->R[3 * i + 2] > 0) return true;
+        if (ws->R[3 * i] > 0) return true;
     return false;
 }
 

@@ -6,7 +6,8 @@ void ti_pose_compliance(tribo_ws *ws, const ti_frame *f, int i, const double *p)
     ti_con *c = &f->con[i];
     if (!ws->model->soft) return;
     double *R = ws->R + 3 * i;
-    R[2] = c->sunk ? 0 : ti_con_number(ws->model, c, p, TI_M_COMPLIANCE), R[0] = R[1] = TI_ACROSS * R[2];
+    double kappa = ti_con_number(ws->model, c, p, TI_M_COMPLIANCE);
+    R[0] = R[1] = TI_ACROSS * kappa, R[2] = c->sunk ? 0 : kappa;
     c->yields = c->kind == TI_CON_CONTACT && R[2] > 0 && !ti_step_is_noisy(ws);
 }
 
@@ -38,10 +39,9 @@ static bool is_loaded(const tribo_ws *ws, const ti_frame *f, const ti_island *is
     return *depth > 0 && (c->sunk || f->con[i].yields);
 }
 
-/* Contact i, and what turns against friction behind it, holds as what is hard, or is on its spring again. */
+/* Contact i holds along its normal as what is hard, or is on its spring again. */
 static void turn(tribo_ws *ws, ti_frame *f, int k, int i, bool sunk, const double *p) {
-    for (int j = i, end = f->island[k].con0 + f->island[k].ncon; j == i || (j < end && ti_con_spins(&f->con[j])); j++)
-        f->con[j].sunk = sunk, ti_pose_compliance(ws, f, j, p);
+    f->con[i].sunk = sunk, ti_pose_compliance(ws, f, i, p);
     ws->ref[3 * i + 2] = ti_frame_reference(ws, f, k, i).ref;
 }
 

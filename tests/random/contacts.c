@@ -172,8 +172,9 @@ static void judge_one(const moment *t, const tribo_contact *c, double unit, doub
     double push = c->impulse[2], drag = hypot(c->impulse[0], c->impulse[1]), soft = contact_compliance(t->s, c);
     double h = t->s->dt, skin = contact_skin(t->s, c) / h;
     bool spring = soft > 0 && -c->gap / h > skin, sunk = spring && -c->gap / h - soft * push > skin;
-    if (sunk) soft = 0; /* deeper than the load presses it, it comes out by a skin: docs/math.md eq. (484) */
-    double ct[2], part = dot(rel, c->normal) + soft * push; /* what gives way counts as velocity */
+    /* Deeper than the load presses it, it comes out by a skin: docs/math.md eq. (484). What gives way else counts as
+     * velocity. */
+    double ct[2], part = dot(rel, c->normal) + (sunk ? 0 : soft * push);
     for (int i = 0; i < 2; i++) ct[i] = dot(rel, c->tangent[i]) + 0.01 * soft * c->impulse[i];
     double slip = hypot(ct[0], ct[1]);
     double tol = 1e-7 * unit + faint_gap(t->s, c) / h, none = 1e-9 * most;
