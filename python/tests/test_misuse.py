@@ -333,7 +333,7 @@ MISUSES = [
     ("a task of a guess of two rows", V, r"task.json: guess: has shape \(2, 1\)", lambda: of_file(guess=[[1], [2]], controls=["rail"])),
     ("a task with a term that is wrong", V, r"task.json: terms\[0\]: on: a term of com", lambda: of_file(terms=[{"what": "com", "on": "pole"}])),
     ("a joint that is not", K, "nearest", lambda: plan([{"what": "joint", "on": "pivo"}])),
-    ("no such method", V, "none of ddp", lambda: plan(method="newton")),
+    ("no such method", V, "none of ddp", lambda: plan(method="simplex")),
     ("a target of another size", V, "target has 2 numbers", lambda: plan([{"what": "control", "target": [1, 2, 3]}])),
     ("a target of another width", V, "target has 8 numbers", lambda: plan(
         [{"what": "state", "target": np.zeros((2, 6)), "at": (0, 1)}])),

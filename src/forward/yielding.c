@@ -15,7 +15,7 @@ static ti_reference reference(const tribo_ws *ws, const ti_frame *f, int k, int 
     const ti_con *c = &f->con[i];
     if (!ti_con_opens(c) || (f->island[k].bare && c->touch.gap < 0)) return (ti_reference){0};
     ti_grain grain = ti_frame_grain(ws, c);
-    if (c->sunk || f->con[i].yields) return ti_yielding(c->touch.gap, &grain, ws->options.dt, c->sunk || sunk);
+    if (c->sunk || c->yields) return ti_yielding(c->touch.gap, &grain, ws->options.dt, c->sunk || sunk);
     return ti_staying(c->touch.gap, &grain, ws->options.dt);
 }
 
@@ -36,7 +36,7 @@ static bool is_loaded(const tribo_ws *ws, const ti_frame *f, const ti_island *is
     if (!ws->model->soft || c->kind != TI_CON_CONTACT || is->phase[phase].npoint == 0) return false;
     *press = ti_con_number(ws->model, c, p, TI_M_COMPLIANCE) * f->phase[phase].lambda[TI_SOLVED][3 * i + 2];
     *depth = (-c->touch.gap - ti_frame_grain(ws, c).skin) / ws->options.dt;
-    return *depth > 0 && (c->sunk || f->con[i].yields);
+    return *depth > 0 && (c->sunk || c->yields);
 }
 
 /* Contact i holds along its normal as what is hard, or is on its spring again. */
