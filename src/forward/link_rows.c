@@ -32,9 +32,11 @@ static void clear_common(const tribo_ws *ws, const ti_con *c, int w, double *J) 
  * would be a way to slip, with an inertia beyond all others. */
 static void clear_tiny(double share, int w, double *J) {
     for (int k = 0; k < w; k++) {
-        double most = share * ti_max(fabs(J[k]), ti_max(fabs(J[w + k]), fabs(J[2 * w + k])));
-        for (int r = 0; r < 3; r++)
-            if (fabs(J[w * r + k]) <= most) J[w * r + k] = 0;
+        double x = fabs(J[k]), y = fabs(J[w + k]), z = fabs(J[2 * w + k]), most = share * ti_max(x, ti_max(y, z));
+        if (most == 0) continue; /* of another limb */
+        if (x <= most) J[k] = 0;
+        if (y <= most) J[w + k] = 0;
+        if (z <= most) J[2 * w + k] = 0;
     }
 }
 
