@@ -548,14 +548,16 @@ START_TEST(minima_within_bounds) {
 }
 END_TEST
 
+static const char CART_POLE[] =
+    "<mujoco><option timestep='0.02'/><worldbody><body name='cart'><joint name='rail' type='slide' axis='1 0 0'/>"
+    "<geom type='sphere' size='0.1' mass='1'/><body name='pole'><joint name='pivot' type='hinge' axis='0 1 0'/>"
+    "<geom type='capsule' fromto='0 0 0 0 0 0.6' size='0.05' mass='0.1'/></body></body></worldbody></mujoco>";
+
 /* A steep straight cost that no control weighs against: steps are shortened until one can be made. */
 START_TEST(steep_and_straight) {
     static const double hanging[4] = {0, 3, 0, 0};
     static const int rail = 0;
-    tribo_model *m = model_of(
-        "<mujoco><option timestep='0.02'/><worldbody><body name='cart'><joint name='rail' type='slide' axis='1 0 0'/>"
-        "<geom type='sphere' size='0.1' mass='1'/><body name='pole'><joint name='pivot' type='hinge' axis='0 1 0'/>"
-        "<geom type='capsule' fromto='0 0 0 0 0 0.6' size='0.05' mass='0.1'/></body></body></worldbody></mujoco>");
+    tribo_model *m = model_of(CART_POLE);
     tribo_trajopt_def def = tribo_default_trajopt();
     tribo_term_def term = term_of(TRIBO_TERM_JOINT, -1e12);
     term.joint = 0, term.norm = TRIBO_NORM_LINEAR, term.last = -1;
@@ -574,10 +576,7 @@ END_TEST
 START_TEST(given_up) {
     static const double hanging[4] = {0, 3, 0, 0}, up[4];
     static const int rail = 0;
-    tribo_model *m = model_of(
-        "<mujoco><option timestep='0.02'/><worldbody><body name='cart'><joint name='rail' type='slide' axis='1 0 0'/>"
-        "<geom type='sphere' size='0.1' mass='1'/><body name='pole'><joint name='pivot' type='hinge' axis='0 1 0'/>"
-        "<geom type='capsule' fromto='0 0 0 0 0 0.6' size='0.05' mass='0.1'/></body></body></worldbody></mujoco>");
+    tribo_model *m = model_of(CART_POLE);
     tribo_trajopt_def def = tribo_default_trajopt();
     tribo_term_def term[3] = {term_of(TRIBO_TERM_STATE, 100), term_of(TRIBO_TERM_CONTROL, 0.01),
                               term_of(TRIBO_TERM_JOINT, 1)};

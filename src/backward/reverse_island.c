@@ -240,15 +240,13 @@ static double *references_bar(tribo_ws *ws, const ti_island *is) {
     return bar;
 }
 
-/* D_bar becomes that of the displacement before recovery. */
 /* Of how deep its load would press contact i. */
 static void reverse_pressed(tribo_ws *ws, const ti_frame *f, int i, const double *p, double bar) {
-    double by_impulse;
-    ti_frame_pressed(ws, f, i, p, &by_impulse);
-    ws->scratch->asked_bar[3 * i + 2] += bar * by_impulse;
+    ws->scratch->asked_bar[3 * i + 2] += bar * ti_frame_pressed(ws, f, i, p);
     ws->scratch->R_bar[i] += bar * ws->options.dt * f->phase[TI_HOLD].lambda[TI_SOLVED][3 * i + 2];
 }
 
+/* D_bar becomes that of the displacement before recovery. */
 static tribo_status reverse_recovery(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[k];

@@ -589,9 +589,8 @@ static tribo_status impact_tangents(const task *t) {
 /* Of how deep its load would press contact i, which is sunk. */
 static double pressed_tangent(const task *t, int i, int j) {
     const double *p_dot = p_dot_of(t, j), *l = t->f->phase[TI_HOLD].lambda[TI_SOLVED] + 3 * i;
-    double by_impulse, kappa = p_dot ? p_dot[t->f->con[i].pair.material[TI_M_COMPLIANCE]] : 0;
-    ti_frame_pressed(t->ws, t->f, i, t->p, &by_impulse);
-    return by_impulse * t->ws->scratch->lambda_sum[TI_HOLD][3 * at_contact(t, j, i) + 2] +
+    double kappa = p_dot ? p_dot[t->f->con[i].pair.material[TI_M_COMPLIANCE]] : 0;
+    return ti_frame_pressed(t->ws, t->f, i, t->p) * t->ws->scratch->lambda_sum[TI_HOLD][3 * at_contact(t, j, i) + 2] +
            t->ws->options.dt * kappa * l[2];
 }
 

@@ -281,8 +281,8 @@ int ti_island_sink(tribo_ws *ws, ti_frame *f, int k, const double *p, bool rises
 void ti_island_harden(tribo_ws *ws, ti_frame *f, int k, const double *p);
 /* How far the nearest is from that, or from none, dimensionless. */
 double ti_island_sunk_off(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p);
-/* How deep the load of contact i, which is sunk, would press it, m; its derivative to the impulse. */
-double ti_frame_pressed(const tribo_ws *ws, const ti_frame *f, int i, const double *p, double *by_impulse);
+/* How deep an impulse of 1 N s in the step without impacts would press contact i, which is sunk, m. */
+double ti_frame_pressed(const tribo_ws *ws, const ti_frame *f, int i, const double *p);
 /* Whether that has a part in the recovery of a frame. */
 bool ti_frame_presses(const ti_frame *f);
 

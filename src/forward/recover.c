@@ -30,8 +30,7 @@ ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int k, int i,
     double gap = end_gap(ws, f, i), before = ti_min(c->touch.gap, 0), more;
     if (gap < 0 && c->yields) return (ti_overlap){0}; /* its load presses it so deep */
     if (c->sunk && ti_island_is_hit(&f->island[k])) return (ti_overlap){0};
-    double by_impulse;
-    if (c->sunk) gap += ti_frame_pressed(ws, f, i, p, &by_impulse);
+    if (c->sunk) gap += ti_frame_pressed(ws, f, i, p) * f->phase[TI_HOLD].lambda[TI_SOLVED][3 * i + 2];
     ti_grain grain = ti_frame_grain(ws, c);
     if (fabs(gap) < grain.rounding) gap = 0; /* it closes in the step, and overlaps by none */
     more = deepened(c, gap);

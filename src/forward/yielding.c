@@ -72,9 +72,8 @@ double ti_island_sunk_off(const tribo_ws *ws, const ti_frame *f, const ti_island
     return ti_max(off, 0); /* where they were not found to go together */
 }
 
-double ti_frame_pressed(const tribo_ws *ws, const ti_frame *f, int i, const double *p, double *by_impulse) {
-    *by_impulse = ws->options.dt * ti_con_number(ws->model, &f->con[i], p, TI_M_COMPLIANCE);
-    return *by_impulse * f->phase[TI_HOLD].lambda[TI_SOLVED][3 * i + 2];
+double ti_frame_pressed(const tribo_ws *ws, const ti_frame *f, int i, const double *p) {
+    return ws->options.dt * ti_con_number(ws->model, &f->con[i], p, TI_M_COMPLIANCE);
 }
 
 bool ti_frame_presses(const ti_frame *f) {
