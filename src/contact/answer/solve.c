@@ -343,7 +343,7 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
     tribo_status status = ti_contact_pose(ws, hard, needs_delassus(ws), &soft);
     if (status) return status;
     memset(info, 0, sizeof *info);
-    ws->iterations = 0, ws->at_answer = false, ws->sharp = o->sharp, s->near = 0, s->alone = 0;
+    ws->iterations = 0, ws->at_answer = ws->strays = false, ws->sharp = o->sharp, s->near = 0, s->alone = 0;
     if (is_apart(ws, p)) {
         nothing_to_do(p, s);
         info->canonical = true;
@@ -361,7 +361,7 @@ tribo_status ti_contact_solve(ti_contact_ws *ws, const ti_contact_problem *hard,
     info->iterations = ws->iterations;
     if (!(info->residual < HUGE_VAL)) return TRIBO_NOT_CONVERGED;
     margins(ws, p, s, info);
-    if (!info->canonical) { /* one of a set of solutions */
+    if (!info->canonical || ws->strays) { /* one of a set of solutions, or next to the one that derivatives are of */
         info->margin = 0;
         if (info->ndegenerate == 0) info->ndegenerate = 1;
     }

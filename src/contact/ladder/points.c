@@ -198,15 +198,26 @@ static void answer_of_points(ti_contact_ws *ws, const ti_contact_problem *p, ti_
     if (r < g->tol) ti_iterate_to(ws, p, s->v, s->lambda), g->residual = r;
 }
 
-/* By how much the impulses' part of the velocities changes from the first point to the second. */
-static double yielding(ti_contact_ws *ws, const ti_contact_problem *p) {
-    for (int k = 0; k < p->nv; k++) ws->vb[k] = ws->v1[k] - ws->v2[k];
+/* The size of the velocities vb beside those that impulses give at the first point. */
+static double share_of_impulses(ti_contact_ws *ws, const ti_contact_problem *p) {
     ti_system_mv(&ws->sys, p, ws->vb, ws->r);
     double change = ti_contact_energy_of(ws, p, ws->r);
     memset(ws->r, 0, p->nv * sizeof(double));
     ti_system_jt(&ws->sys, p, ws->l1, ws->r);
     double whole = ti_contact_energy_of(ws, p, ws->r);
     return whole > 0 ? sqrt(change / whole) : 0;
+}
+
+/* By how much the impulses' part of the velocities changes from the first point to the second. */
+static double yielding(ti_contact_ws *ws, const ti_contact_problem *p) {
+    for (int k = 0; k < p->nv; k++) ws->vb[k] = ws->v1[k] - ws->v2[k];
+    return share_of_impulses(ws, p);
+}
+
+/* By how much that of the iterate is off what the two points say. */
+static double straying(ti_contact_ws *ws, const ti_contact_problem *p) {
+    for (int k = 0; k < p->nv; k++) ws->vb[k] = ws->v[k] - (2 * ws->v1[k] - ws->v2[k]);
+    return share_of_impulses(ws, p);
 }
 
 /* Numbers in -1/2..1/2, always the same. */
@@ -356,6 +367,7 @@ void ti_ladder_finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, 
 /* Faster than R makes it, of the unit of velocity over r0. */
 #define SLIPS 0.1
 #define SHIFTS 0.05 /* of an answer's impulses, in curvature() */
+#define STRAYS 1e-8 /* of its velocities: derivatives, of the points, may miss its own by a thousand times that */
 
 /* What keeps its course (3 nc), at the point in v1, l1. */
 static void take_courses(ti_contact_ws *ws, const ti_contact_problem *p, double R, double *course) {
@@ -389,6 +401,7 @@ bool ti_ladder_keep_course(ti_contact_ws *ws, const ti_contact_problem *p, ti_pr
     if (!ti_contact_steer(ws, &about, R, course) || !(curvature(ws, p) < SHIFTS)) return false;
     double r = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
     if (!(r < g->tol)) return false;
+    ws->strays = straying(ws, p) > STRAYS;
     ti_iterate_to(ws, p, s->v, s->lambda);
     keep_points(ws, p, R, s);
     g->residual = r, g->canonical = g->done = true;

@@ -134,6 +134,7 @@ struct ti_contact_ws {
     ti_sharpness sharp; /* ti_contact_options.sharp */
     bool at_answer;     /* the factors are those of the first point of the answer, or of an iterate next to it */
     bool reaches;       /* its second point, as the tangent gives it, is right to third order */
+    bool strays;        /* derivatives are of points that miss the answer */
 };
 
 /* Tangential compliance is a hundredth: it only chooses among impulses with the same normal parts. */
