@@ -45,6 +45,7 @@ static void turn(tribo_ws *ws, ti_frame *f, int k, int i, bool sunk, const doubl
     ws->ref[3 * i + 2] = ti_frame_reference(ws, f, k, i).ref;
 }
 
+#define TIE 1e-9 /* of the depth: both parts are one, as where others take a body out by a skin */
 int ti_island_sink(tribo_ws *ws, ti_frame *f, int k, const double *p, bool rises) {
     const ti_island *is = &f->island[k];
     double press, depth;
@@ -52,7 +53,7 @@ int ti_island_sink(tribo_ws *ws, ti_frame *f, int k, const double *p, bool rises
     for (int i = is->con0; i < is->con0 + is->nhold; i++) {
         bool sunk = f->con[i].sunk;
         if ((sunk && (!rises || is->bare)) || !is_loaded(ws, f, is, i, p, &press, &depth)) continue;
-        if ((press < depth) == sunk) continue;
+        if ((sunk ? press - depth : depth - press) <= TIE * depth) continue;
         turn(ws, f, k, i, !sunk, p), changed++;
     }
     return changed;
