@@ -5,9 +5,8 @@
 /* ---- the step without impacts ---- */
 
 /* Whether less could be asked for: overlaps may ask for velocities that no motion has, as those of a body that is
- * squeezed, what holds for those that contacts do not let be, and so may velocities at different times. Where there is
- * no answer they ask for nothing and impacts are at one time, which always has one, and recovery shares what is left.
- */
+ * squeezed, and what holds for those that contacts do not let be. Where there is no answer they ask for nothing and
+ * impacts are at one time, which always has one, and recovery shares what is left. */
 static bool asks_too_much(const tribo_ws *ws, const ti_frame *f, const ti_island *is, tribo_status status) {
     if (status != TRIBO_NOT_CONVERGED || is->bare || ws->options.rounds > 0) return false;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
@@ -15,7 +14,7 @@ static bool asks_too_much(const tribo_ws *ws, const ti_frame *f, const ti_island
         bool held = ti_con_holds(&f->con[i]) && (ref[0] != 0 || ref[1] != 0 || ref[2] != 0);
         if (held || f->con[i].touch.gap < 0) return true;
     }
-    return is->nhold < is->ncon && !is->prompt;
+    return false;
 }
 
 /* Solve the contacts that do not bounce. */
@@ -123,8 +122,8 @@ static tribo_contact_info begin(int iterations) {
     return (tribo_contact_info){.margin = (double)INFINITY, .canonical = true, .iterations = iterations};
 }
 
-/* At each impact's own time; at one, where those bring energy, and none before the step, to which bodies would be
- * carried back by what holds them in it; and without a rebound, where that does. */
+/* At each impact's own time; at one, where those have no answer or bring energy, and then none before the step, to
+ * which bodies would be carried back by what holds them in it; and without a rebound, where that does. */
 static tribo_status impact(tribo_ws *ws, ti_frame *f, int k, const double *p, tribo_contact_info *info) {
     ti_island *is = &f->island[k];
     tribo_contact_info before = *info;
@@ -132,9 +131,10 @@ static tribo_status impact(tribo_ws *ws, ti_frame *f, int k, const double *p, tr
         tribo_status hit = ti_island_impact(ws, f, k, p, info);
         if (hit < 0) return hit;
         sum_up(ws, f, is);
-        if (ws->options.rounds > 0 || is->jammed || !ti_impact_gains(ws, f, k)) return hit;
+        bool apart = hit == TRIBO_NOT_CONVERGED && !is->prompt;
+        if (ws->options.rounds > 0 || is->jammed || (!apart && !ti_impact_gains(ws, f, k))) return hit;
         is->jammed = is->prompt, is->prompt = true;
-        for (int i = is->con0 + is->nhold; i < is->con0 + is->ncon; i++) f->con[i].within = true;
+        for (int i = is->con0 + is->nhold; i < is->con0 + is->ncon; i++) f->con[i].within = f->con[i].within || !apart;
         ti_impact_motions(ws, f, k);
         before.iterations = info->iterations, before.ndegenerate++, *info = before;
     }
