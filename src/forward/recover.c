@@ -141,10 +141,21 @@ static void brinks(tribo_ws *ws, const ti_frame *f, int k) {
     }
 }
 
+/* What ends as deep as the slop lets it be is at a kink: deeper it is taken back, and else not. */
+static void edges(tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p) {
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        const ti_con *c = &f->con[i];
+        double slop = ti_con_opens(c) && !c->yields ? ti_con_number(ws->model, c, p, TI_M_SLOP) : 0;
+        if (slop > 0 && fabs(end_gap(ws, f, i) + slop) < ti_frame_grain(ws, c).rounding)
+            ws->info.margin = 0, ws->info.ndegenerate++;
+    }
+}
+
 static tribo_status take_back(tribo_ws *ws, ti_frame *f, int k, const double *p) {
     ti_island *is = &f->island[k];
     is->phase[TI_RECOVER].npoint = 0;
     if (!is_needed(ws, f, is)) return TRIBO_OK;
+    edges(ws, f, is, p);
     pose(ws, f, k, p);
     ti_contact_problem problem = ti_step_problem(ws, f, k, TI_RECOVER);
     ti_contact_solution s = ti_frame_solution(f, k, TI_RECOVER);

@@ -65,7 +65,8 @@ static double margin_of(const tribo_ws *ws, const ti_frame *f, int i, double e, 
     if (!(e > 0) && !may_land) return (double)INFINITY;
     double off = speed_off(ws, c, e, may_land), own = fabs(c->uf) + fabs(c->an) * ws->options.dt;
     if (f->mode[i] != TRIBO_BREAK && !c->bounce && !struck) { /* loaded by forces alone */
-        if (own <= 1e-9 * speed) return (double)INFINITY;     /* of bodies that fall together, until one is held */
+        if (own <= 1e-9 * speed) /* of bodies that fall together, until one is held: then one of them comes by itself */
+            return e > 0 ? (1 - e) / 4 : (double)INFINITY;
         speed = own;
     }
     if (off == 0) return 0;
