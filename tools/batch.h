@@ -2,7 +2,7 @@
 #ifndef TRIBO_TOOLS_BATCH_H
 #define TRIBO_TOOLS_BATCH_H
 #include "common.h"
-#include "task_file.h"
+#include "task.h"
 #include <tribo/batch.h>
 
 /* A number of the state that the return is made of: weight x, or weight (x - target)^2 / 2. */

@@ -1,6 +1,6 @@
 /* clocks.c -- is one column behind the others? Where a fit does not explain the recordings, it is made again with a
  * joint, a body, or all rotations taken from later rows: three at first, and from there on if that promises much. */
-#include "identify.h"
+#include "identification.h"
 #include "progress.h"
 #include "ranks.h"
 #include <math.h>

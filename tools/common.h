@@ -56,5 +56,7 @@ bool json_write(FILE *f, const json_t *value, bool pretty);
 
 /* Seconds of the monotonic clock. */
 double seconds_now(void);
+/* Processors online, at least 1. */
+int processors(void);
 
 #endif

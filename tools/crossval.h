@@ -1,7 +1,7 @@
 /* crossval.h -- does freedom pay? Sets of free parameters compared by recordings that were not fitted. */
 #ifndef TRIBO_TOOLS_CROSSVAL_H
 #define TRIBO_TOOLS_CROSSVAL_H
-#include "identify.h"
+#include "identification.h"
 
 /* One set of free parameters, fitted once a part and judged on that part. */
 typedef struct contender {

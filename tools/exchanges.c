@@ -1,7 +1,7 @@
 /* exchanges.c -- have two joints each other's name? What a scene predicts of its joints does not say so where its
  * masses and friction are far off: where a fit does not explain the recordings, it is made again with two names
  * exchanged. */
-#include "identify.h"
+#include "identification.h"
 #include "progress.h"
 #include "ranks.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 /* held.c -- controls that come faster than the rows of a recording: the mean that acts from one row to the next is not
  * what acted, so there are rows between, as many as controls, in which nothing was measured. Of equal lengths, by
  * whatever part of that the clocks differ, as the rows of whole recordings are: steps then are, too. */
-#include "recordings.h"
+#include "recording.h"
 #include "scene.h"
 #include <math.h>
 #include <stdlib.h>

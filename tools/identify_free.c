@@ -1,5 +1,5 @@
 /* identify_free.c -- what `identify` is free to change: parameters, groups of them, gain and bias of columns. */
-#include "identify.h"
+#include "identification.h"
 #include "params.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* identify_left.c -- the part of the page about what a fit leaves: every recording's residuals over time and how they
  * follow one another, the worst first. */
-#include "identify.h"
+#include "identification.h"
 #include "lines.h"
 #include "report.h"
 #include <math.h>

@@ -1,5 +1,5 @@
 /* identify_options.c -- the command line of the verb `identify`. */
-#include "identify.h"
+#include "identification.h"
 #include "scene.h"
 #include <string.h>
 

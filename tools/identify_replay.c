@@ -1,5 +1,5 @@
 /* identify_replay.c -- recordings as measured, over simulations with the parameters found: to be played on the page. */
-#include "identify.h"
+#include "identification.h"
 #include "replay_page.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* identify_table.c -- what `identify` prints: estimates, what is not told, errors, warnings. */
-#include "identify.h"
+#include "identification.h"
 #include <math.h>
 
 /* Of robots that have no free body there are no positions. */

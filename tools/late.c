@@ -1,6 +1,6 @@
 /* late.c -- do recordings and controls have the same clock? Fits with the recordings taken for some time late say so by
  * what they leave: once on either side, and on from there where that promises something. */
-#include "identify.h"
+#include "identification.h"
 #include "progress.h"
 #include "ranks.h"
 #include <math.h>

@@ -1,6 +1,6 @@
 /* looks.c -- recordings looked at before anything is made of them, and what is told of it. */
 #include "progress.h"
-#include "recordings.h"
+#include "recording.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* optimize_page.c -- the page that `optimize` writes: the motion to be played, what each term costs, curves. */
-#include "optimize.h"
+#include "optimization.h"
 #include "replay_page.h"
 #include "report.h"
 #include <math.h>

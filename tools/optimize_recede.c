@@ -1,6 +1,6 @@
 /* optimize_recede.c -- a receding horizon: planned on the task's model, acted on that or another. */
 #include "files.h"
-#include "optimize.h"
+#include "optimization.h"
 #include "progress.h"
 #include "scene.h"
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "files.h"
 #include "formats/table.h"
 #include "formats/text.h"
-#include "optimize.h"
+#include "optimization.h"
 #include "plot.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,18 +1,7 @@
 /* recordings.h -- the recordings of one identification: loaded, with what was not observed marked, and measured. */
 #ifndef TRIBO_TOOLS_RECORDINGS_H
 #define TRIBO_TOOLS_RECORDINGS_H
-#include "common.h"
-#include <tribo/recording.h>
-#include <tribo/trajectory.h>
-
-typedef struct recordings {
-    int n;
-    const char **path;       /* (n) */
-    const char **own;        /* path, where it is not the command line's */
-    tribo_recording *rec;    /* (n) in the conventions of a state */
-    tribo_checked **checked; /* (n) what was found in each; NULL where it was taken as it is */
-    bool marked, pressed;    /* some have columns of markers; of contact forces */
-} recordings;
+#include "recording.h"
 
 /* What a verb asks of them. */
 typedef struct recording_options {
@@ -30,21 +19,8 @@ typedef struct recording_options {
 int recordings_load(recordings *r, const verb *v, const tribo_model *m, const recording_options *o);
 /* The same, and nothing told of what was mended. */
 int recordings_again(recordings *r, const verb *v, const tribo_model *m, const recording_options *o);
-/* The parts of loading: take what is mended for each; tell what that was, each text once. */
-int recordings_look(recordings *r, const tribo_model *m);
-void recordings_tell(const recordings *r);
-/* A copy whose numbers are those of the rows in which they are found, behind[v] later, and their velocities with them;
- * past the ends nothing was measured. @return false without memory. */
-bool recording_catch_up(const tribo_recording *rec, const tribo_model *m, const int *behind, tribo_recording *out);
-/* A copy in which two joints, channels of the model, have each other's numbers. @return false without memory. */
-bool recording_exchange(const tribo_recording *rec, const tribo_model *m, const int pair[2], tribo_recording *out);
-/* A copy with rows, in which nothing was measured, between any two that controls change more than once from; without
- * controls of its own. @return false without memory. */
-bool recording_divide(const tribo_recording *rec, const tribo_model *m, const tribo_controls *controls, double late,
-                      tribo_recording *out);
 /* Was a clock of its poses mended when it was looked at? Then it is left alone by recording_options.behind. */
 bool recordings_settled(const recordings *r, int i);
-void recording_free(const tribo_recording *rec);
 void recordings_free(recordings *r);
 /* What tribo_sysid_new() says of one of them, with its file. @return the verb's exit status. */
 int recordings_error(const recordings *r, tribo_status status, const tribo_diag *diag);
@@ -65,6 +41,4 @@ tribo_errors mean_of(const mean_errors *sum);
 /* As JSON: position_error_mean, rotation_error_mean_deg, relative to the extent, and the one-step rms errors. */
 json_t *errors_json(const tribo_errors *e);
 
-/* Processors online, at least 1. */
-int processors(void);
 #endif

@@ -1,7 +1,7 @@
 /* residuals.h -- measured less simulated along a recording, and whether that is noise. */
 #ifndef TRIBO_TOOLS_RESIDUALS_H
 #define TRIBO_TOOLS_RESIDUALS_H
-#include "recordings.h"
+#include "recording.h"
 
 /* Numbers of a tangent that belong together: positions or rotations of a free body, or what a joint has. */
 typedef struct channel {

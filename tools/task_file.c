@@ -67,57 +67,6 @@ int task_method_find(const char *word) {
 
 /* ---- laws ---- */
 
-static void read_word(task_reader *r, const char *word, const json_t *value, tribo_law_options *law) {
-    char number[TI_NUMBER_TEXT];
-    const char *text = json_string_value(value);
-    tribo_diag diag = {0};
-    if (json_is_number(value)) ti_write_number(json_number_value(value), number), text = number;
-    if (json_is_boolean(value)) text = json_is_true(value) ? "1" : "0";
-    if (!text)
-        task_wrong(r, "is neither a word, a number, true nor false");
-    else if (tribo_law_set(law, word, text, &diag))
-        task_wrong(r, "%s", diag.text);
-}
-
-static bool law_word(const char *word) {
-    char plain[64];
-    snprintf(plain, sizeof plain, "%s", word);
-    for (char *c = plain; *c; c++)
-        if (*c == '_') *c = '-';
-    for (int k = 0; tribo_law_word(k); k++)
-        if (strcmp(tribo_law_word(k), plain) == 0) return true;
-    return false;
-}
-
-/* Whether a step takes it: a stage comes long after the reading. */
-static void try_law(task_reader *r, const tribo_law_options *law) {
-    tribo_options o = r->t->options;
-    tribo_ws *ws = NULL;
-    tribo_diag diag = {0};
-    o.law = *law;
-    tribo_status s = tribo_ws_new(r->m, &o, NULL, &ws, &diag);
-    if (s < 0) task_wrong(r, "%s", diag.text[0] ? diag.text : tribo_status_text(s));
-    tribo_ws_free(ws);
-}
-
-void task_read_law(task_reader *r, const json_t *value, tribo_law_options *law) {
-    const char *word;
-    const json_t *x;
-    if (!json_is_object(value)) task_wrong(r, "is not an object like {\"law\": \"stochastic\", \"noise\": 0.1}");
-    json_object_foreach((json_t *)(uintptr_t)value, word, x) {
-        task_enter(r, word, 0);
-        if (law_word(word)) {
-            read_word(r, word, x, law);
-        } else {
-            near_name near = near_begin(word);
-            for (int k = 0; tribo_law_word(k); k++) near_offer(&near, tribo_law_word(k));
-            task_no_such(r, "word of a contact law", &near);
-        }
-        task_leave(r);
-    }
-    if (task_good(r)) try_law(r, law);
-}
-
 static void read_own_law(task_reader *r, const json_t *value, void *at) {
     task_file *t = at;
     task_read_law(r, value, &t->options.law);
@@ -140,63 +89,6 @@ static void read_stages(task_reader *r, const json_t *value, void *at) {
 }
 
 /* ---- the start ---- */
-
-/* A part of q or v, by its owner's name: a number or an array. */
-static void read_part(task_reader *r, const char *name, const json_t *value, bool velocity, double *x) {
-    int n = 0, at = task_part_named(r, name, velocity, &n);
-    if (at < 0) return;
-    x += at + (velocity ? r->t->size.nq : 0);
-    if (json_is_number(value) && n == 1)
-        *x = task_number(r, value, -TASK_LARGEST, TASK_LARGEST, "a number of at most 1e12");
-    else
-        task_numbers(r, value, (size_t)n, x);
-}
-
-static void read_parts(task_reader *r, const json_t *value, bool velocity, double *x) {
-    const tribo_sizes *z = &r->t->size;
-    const char *name;
-    const json_t *part;
-    if (!json_is_object(value)) {
-        task_numbers(r, value, (size_t)(velocity ? z->nv : z->nq), velocity ? x + z->nq : x);
-        return;
-    }
-    json_object_foreach((json_t *)(uintptr_t)value, name, part) {
-        task_enter(r, name, 0);
-        read_part(r, name, part, velocity, x);
-        task_leave(r);
-    }
-}
-
-/* A state and its controls. */
-typedef struct state_reading {
-    double *x, *u;
-} state_reading;
-
-static void read_key(task_reader *r, const json_t *value, void *at) {
-    state_reading *s = at;
-    int key = task_key_named(r, value);
-    if (key >= 0) tribo_model_key(r->m, key, s->x, s->u);
-}
-static void read_q(task_reader *r, const json_t *value, void *at) {
-    read_parts(r, value, false, ((state_reading *)at)->x);
-    const tribo_term_def state = {.kind = TRIBO_TERM_STATE};
-    if (task_good(r)) task_settle_quaternions(r, &state, ((state_reading *)at)->x);
-}
-static void read_v(task_reader *r, const json_t *value, void *at) {
-    read_parts(r, value, true, ((state_reading *)at)->x);
-}
-
-void task_read_state(task_reader *r, const json_t *value, double *x, double *u) {
-    static const task_key keys[] = {{"key", read_key}, {"q", read_q}, {"v", read_v}};
-    state_reading s = {x, u};
-    tribo_model_key(r->m, 0, x, u);
-    if (json_is_string(value))
-        read_key(r, value, &s);
-    else if (json_is_object(value))
-        task_object(r, value, keys, 3, &s);
-    else
-        task_wrong(r, "is neither a key of the scene nor {\"key\": \"...\", \"q\": ..., \"v\": ...}");
-}
 
 static void read_start(task_reader *r, const json_t *value, void *at) {
     task_file *t = at;
@@ -502,7 +394,7 @@ static void take_changes(task_reader *r) {
     const task_changes *c = r->changes;
     for (int i = 0; i < c->nlaw; i++)
         if (tribo_law_set(&r->t->options.law, c->law_word[i], c->law_value[i], NULL)) continue; /* they were tried */
-    if (c->nlaw) try_law(r, &r->t->options.law);
+    if (c->nlaw) task_try_law(r, &r->t->options.law);
     if (c->nnoise >= 0) noise_stages(r, c->noise, c->nnoise);
     if (c->guess) guess_file(r, c->guess);
     r->t->def.U = r->t->guess;

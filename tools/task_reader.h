@@ -4,7 +4,7 @@
 #include "common.h"
 #include "json_place.h"
 #include "names.h"
-#include "task_file.h"
+#include "task.h"
 
 enum { TASK_DEPTH = 12, TASK_TERMS_MAX = 1000 };
 #define TASK_LARGEST 1e12 /* no number of a task is larger */
@@ -68,6 +68,8 @@ void task_settle_quaternions(task_reader *r, const tribo_term_def *d, double *ro
 
 /* ---- parts ---- */
 
+/* Whether a step takes it: a stage comes long after the reading. */
+void task_try_law(task_reader *r, const tribo_law_options *law);
 /* An object of the words of a law, checked by a workspace of it. */
 void task_read_law(task_reader *r, const json_t *value, tribo_law_options *law);
 void task_read_terms(task_reader *r, const json_t *value);

@@ -1,8 +1,8 @@
-/* optimize.h -- what the parts of the verb `optimize` share: the arguments, the search, what came of it. */
-#ifndef TRIBO_TOOLS_OPTIMIZE_H
-#define TRIBO_TOOLS_OPTIMIZE_H
+/* optimization.h -- what the parts of the verb `optimize` share: the arguments, the search, what came of it. */
+#ifndef TRIBO_TOOLS_OPTIMIZATION_H
+#define TRIBO_TOOLS_OPTIMIZATION_H
 #include "common.h"
-#include "task_file.h"
+#include "task.h"
 
 typedef struct optimize_arguments {
     const char *scene, *task, *out, *guess;

@@ -1,6 +1,6 @@
-/* task_file.h -- a task of trajectory optimisation from a JSON file: docs/control.md says what it may hold. */
-#ifndef TRIBO_TOOLS_TASK_FILE_H
-#define TRIBO_TOOLS_TASK_FILE_H
+/* task.h -- a task of trajectory optimisation from a JSON file: docs/control.md says what it may hold. */
+#ifndef TRIBO_TOOLS_TASK_H
+#define TRIBO_TOOLS_TASK_H
 #include <tribo/trajopt.h>
 
 /* A target over time. */

@@ -1,6 +1,6 @@
-/* identify.h -- what the parts of the verb `identify` share: the arguments, the fit and its history. */
-#ifndef TRIBO_TOOLS_IDENTIFY_H
-#define TRIBO_TOOLS_IDENTIFY_H
+/* identification.h -- what the parts of the verb `identify` share: the arguments, the fit and its history. */
+#ifndef TRIBO_TOOLS_IDENTIFICATION_H
+#define TRIBO_TOOLS_IDENTIFICATION_H
 #include "columns.h"
 #include "recordings.h"
 #include "residuals.h"
