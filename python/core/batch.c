@@ -1,48 +1,8 @@
 /* batch.c -- many worlds by the library's pool of threads: rollouts, and their gradients by simulating again. */
-#include "rollout.h"
+#include "run.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* ---- the pool of a model ---- */
-
-/* In a child of fork the threads are not there: what is left of the pool is given up, not ended. */
-void core_batch_drop(core_model *m) {
-    if (m->crew.batch && m->crew.process == (long)getpid()) tribo_batch_free(m->crew.batch);
-    m->crew.batch = NULL;
-}
-
-static tribo_batch *batch_new(core_model *m, int workers, int steps) {
-    tribo_batch_def d = tribo_default_batch();
-    tribo_batch *b = NULL;
-    tribo_diag diag = {0};
-    d.workers = workers, d.steps = steps, d.sum_controls = true, d.options = &m->options;
-    tribo_status s = tribo_batch_new(m->handle->m, &d, &b, &diag);
-    if (s < 0) core_fail(m->core, s, "batch", &diag);
-    return b;
-}
-
-core_crew core_batch_take(core_model *m, int workers, int steps) {
-    core_crew crew = m->crew;
-    if (!core_model_alive(m)) return (core_crew){0};
-    if (crew.batch && crew.process == (long)getpid() && crew.workers == workers && crew.steps >= steps) {
-        m->crew.batch = NULL;
-    } else {
-        core_batch_drop(m);
-        crew = (core_crew){batch_new(m, workers, steps), workers, steps, (long)getpid()};
-    }
-    if (crew.batch) core_handle_keep(m->handle);
-    return crew;
-}
-
-void core_batch_give(core_model *m, core_handle *h, core_crew crew) {
-    if (m->handle == h && !m->crew.batch)
-        m->crew = crew;
-    else
-        tribo_batch_free(crew.batch);
-    core_handle_drop(h);
-}
 
 /* ---- parts of a batch, between which an interrupt is looked for ---- */
 

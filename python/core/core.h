@@ -115,6 +115,7 @@ void core_handle_drop(core_handle *h);
 /* A workspace for this call, and the handle kept for as long; NULL with an exception. */
 tribo_ws *core_ws_take(core_model *m);
 void core_ws_give(core_model *m, core_handle *h, tribo_ws *ws);
+void core_ws_drop(core_model *m);
 /* Options from a dict of words. */
 bool core_options_set(core *c, PyObject *words, tribo_options *o);
 /* What is wrong with p, x, u of a step that failed: an exception; NULL. @param world of a batch; -1 = not of one */

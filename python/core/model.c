@@ -1,41 +1,9 @@
-/* model.c -- a model with the options it is stepped by, and the workspaces of the threads that use it. */
+/* model.c -- a model with the options it is stepped by. */
 #include "core.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- workspaces ---- */
-
-tribo_ws *core_ws_take(core_model *m) {
-    if (!core_model_alive(m)) return NULL;
-    tribo_ws *ws = NULL;
-    tribo_diag diag = {0};
-    if (m->npool > 0) {
-        ws = m->pool[--m->npool];
-        if (m->options.warm_start) tribo_ws_reset(ws);
-    } else {
-        tribo_status s = tribo_ws_new(m->handle->m, &m->options, NULL, &ws, &diag);
-        if (s < 0) {
-            core_fail(m->core, s, "options", &diag);
-            return NULL;
-        }
-    }
-    core_handle_keep(m->handle);
-    return ws;
-}
-
-void core_ws_give(core_model *m, core_handle *h, tribo_ws *ws) {
-    if (m->handle == h && m->npool < CORE_POOL)
-        m->pool[m->npool++] = ws;
-    else
-        tribo_ws_free(ws);
-    core_handle_drop(h);
-}
-
-static void empty_pool(core_model *m) {
-    while (m->npool > 0) tribo_ws_free(m->pool[--m->npool]);
-}
 
 /* ---- options ---- */
 
@@ -216,7 +184,7 @@ static PyObject *model_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 static PyObject *model_free(PyObject *self, PyObject *none) {
     (void)none;
     core_model *m = (core_model *)self;
-    empty_pool(m), core_batch_drop(m);
+    core_ws_drop(m), core_batch_drop(m);
     core_handle *h = m->handle;
     m->handle = NULL;
     core_handle_drop(h);
@@ -225,7 +193,7 @@ static PyObject *model_free(PyObject *self, PyObject *none) {
 
 static void model_dealloc(PyObject *self) {
     core_model *m = (core_model *)self;
-    empty_pool(m), core_batch_drop(m);
+    core_ws_drop(m), core_batch_drop(m);
     core_handle_drop(m->handle);
     free(m->p);
     Py_XDECREF(m->params), Py_XDECREF(m->x0), Py_XDECREF(m->x_shape);

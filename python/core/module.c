@@ -1,10 +1,6 @@
 /* module.c -- the module: its types, its functions, what it keeps. */
 #include "core.h"
 
-core *core_of(PyObject *module) {
-    return PyModule_GetState(module);
-}
-
 static PyObject *laws(PyObject *module, PyObject *none) {
     (void)module, (void)none;
     PyObject *d = PyDict_New();

@@ -54,3 +54,7 @@ void core_part_free(PyObject *self) {
     Py_XDECREF((PyObject *)b->model);
     core_object_free(self);
 }
+
+core *core_of(PyObject *module) {
+    return PyModule_GetState(module);
+}

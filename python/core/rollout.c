@@ -1,5 +1,5 @@
 /* rollout.c -- many steps of one world or of a batch of worlds, recorded, and their reverse. */
-#include "rollout.h"
+#include "run.h"
 #include <stdlib.h>
 #include <string.h>
 

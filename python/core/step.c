@@ -5,47 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what was wrong ---- */
-
-static const char *first_strange(const double *a, Py_ssize_t n, Py_ssize_t *at) {
-    for (*at = 0; a && *at < n; ++*at)
-        if (!isfinite(a[*at])) return isnan(a[*at]) ? "nan" : "infinite";
-    return NULL;
-}
-
-PyObject *core_fail_step(core_model *m, const tribo_ws *ws, tribo_status s, const double *p, const double *x,
-                         const double *u, int nstep, int world) {
-    tribo_diag diag = {0};
-    tribo_param_info info;
-    Py_ssize_t at;
-    const char *how;
-    if (s == TRIBO_E_ARG || s == TRIBO_E_NONFINITE) {
-        tribo_diag why = {0};
-        if ((how = first_strange(p, m->n.np, &at)) && !tribo_param_describe(m->handle->m, (int)at, &info))
-            snprintf(diag.text, sizeof diag.text, "p[%zd] (%s) is %s", at, info.name, how);
-        else if (tribo_params_check(m->handle->m, p, &why))
-            snprintf(diag.text, sizeof diag.text, "p: %.500s", why.text);
-        else if ((how = first_strange(x, m->n.nx, &at)))
-            snprintf(diag.text, sizeof diag.text, "x[%zd] is %s", at, how);
-        else if ((how = first_strange(u, (Py_ssize_t)nstep * m->n.nu, &at)) && nstep == 1)
-            snprintf(diag.text, sizeof diag.text, "u[%zd] is %s", at, how);
-        else if (how)
-            snprintf(diag.text, sizeof diag.text, "U[%zd, %zd] is %s", at / m->n.nu, at % m->n.nu, how);
-        else if (s == TRIBO_E_ARG)
-            snprintf(diag.text, sizeof diag.text, "x is no state: a quaternion without direction");
-        else
-            snprintf(diag.text, sizeof diag.text, "the step's result is not finite");
-    }
-    int wanted = ws && s == TRIBO_E_CAPACITY ? tribo_last_info(ws)->ncon : 0;
-    if (ws && wanted > tribo_ws_options(ws).ncon_max)
-        snprintf(diag.text, sizeof diag.text, "step: more contacts than there is room for (ncon_max=%d): at least %d",
-                 tribo_ws_options(ws).ncon_max, wanted);
-    if (world < 0) return core_fail(m->core, s, "step", &diag);
-    tribo_diag whole = {0};
-    snprintf(whole.text, sizeof whole.text, "world %d: %.450s", world, diag.text[0] ? diag.text : tribo_status_text(s));
-    return core_fail(m->core, s, "step", &whole);
-}
-
 /* ---- the arguments of a step ---- */
 
 typedef struct call {

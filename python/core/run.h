@@ -1,6 +1,6 @@
-/* rollout.h -- a rollout, of one world on a tape, or of a batch. */
-#ifndef CORE_ROLLOUT_H
-#define CORE_ROLLOUT_H
+/* run.h -- what a rollout is, of one world on a tape, or of a batch. */
+#ifndef CORE_RUN_H
+#define CORE_RUN_H
 #include "core.h"
 
 typedef struct rollout {
