@@ -86,24 +86,35 @@ static void corner(const cube *c, double half, int i, double *p) {
     }
 }
 
-/* Corners of cube a inside cube b, pushed out of the nearest face. */
-static void corners_in(const cube_world *world, int a, int b, contact *list, int *n) {
+/* How deep corner i of cube a, at p, is inside cube b's sides, and the normal of the nearest; below 0 where it is
+ * outside. Cubes that stand meet at their sides, over their whole height, be one a little lower. */
+static double inside(const cube_world *world, int a, int b, int i, double *p, double *normal) {
+    const double low = -1e-3;
     const cube *c = world->cube;
-    double half = world->half;
-    for (int i = 0; i < 8; i++) {
-        double p[3], least = 1, normal[3] = {0};
-        corner(&c[a], world->half, i, p);
-        for (int j = 0; j < 3; j++) {
-            double axis[3] = {c[b].R[0][j], c[b].R[1][j], c[b].R[2][j]};
-            double d[3] = {p[0] - c[b].x[0], p[1] - c[b].x[1], p[2] - c[b].x[2]}, s = dot(d, axis);
-            double depth = half - fabs(s);
-            if (depth < -1e-6) least = -1;
-            if (fabs(axis[2]) < 0.5 && depth < least) { /* the cubes stand: they meet at their sides */
-                least = depth;
-                for (int r = 0; r < 3; r++) normal[r] = s > 0 ? axis[r] : -axis[r];
-            }
+    double least = 1;
+    corner(&c[a], world->half, i, p);
+    for (int j = 0; j < 3; j++) {
+        double axis[3] = {c[b].R[0][j], c[b].R[1][j], c[b].R[2][j]};
+        double d[3] = {p[0] - c[b].x[0], p[1] - c[b].x[1], p[2] - c[b].x[2]}, s = dot(d, axis);
+        double depth = world->half - fabs(s);
+        bool side = fabs(axis[2]) < 0.5;
+        if (!side && depth < low) return -1;
+        if (side && depth < least) {
+            least = depth;
+            for (int r = 0; r < 3; r++) normal[r] = s > 0 ? axis[r] : -axis[r];
         }
-        if (least > 0 && least < half) add(list, n, world, a, b, p, normal, least);
+    }
+    return least;
+}
+
+/* Corners of cube a inside cube b, pushed out of the nearest side. Where one end of an upright edge is inside, the
+ * other is too, though it be some nanometres behind: an edge that hit with one end alone would throw both cubes up. */
+static void corners_in(const cube_world *world, int a, int b, contact *list, int *n) {
+    for (int i = 0; i < 8; i++) {
+        double p[3], q[3], normal[3] = {0}, other[3];
+        double depth = inside(world, a, b, i, p, normal), end = inside(world, a, b, i ^ 4, q, other);
+        bool in = depth > 0 || (depth > -1e-6 && end > 0);
+        if (in && depth < world->half) add(list, n, world, a, b, p, normal, depth);
     }
 }
 
