@@ -601,6 +601,41 @@ START_TEST(a_push_from_outside_is_a_kick) {
 }
 END_TEST
 
+/* Rows of cubes: one that stands until it is hit between the fifth and the sixth, one that creeps all along, and one
+ * that is hit after four rows in succession, which say too little. */
+static void few_rows_before(data *d, double *time, double *even) {
+    static const double thin[6] = {0, 0.02, 0.05, 0.07, 0.11, 0.14};
+    cube_world world = {.n = 1, .half = 0.1};
+    uint64_t seed = 5;
+    load(d, slide_xml);
+    for (int k = 0; k < ROWS; k++) time[k] = k < 6 ? thin[k] : 0.14 + 0.01 * (k - 5), even[k] = 0.01 * k;
+    for (int i = 0; i < RECORDINGS; i++) {
+        cube c = cube_standing(&world, 1, 0, 0, 0, 0);
+        d->rec[i].time = i < 2 ? time : even;
+        for (int k = 0; k < ROWS; k++) {
+            double t = fmin(d->rec[i].time[k] - (i == 0 ? 0.12 : 0.035), 0.4);
+            c.x[0] = i == 1 ? 0.06 * time[k] : t > 0 ? t - 0.25 * 9.81 * t * t / 2 : 0;
+            put(d, i, k, &c, 1e-3, &seed);
+        }
+    }
+}
+
+START_TEST(what_is_hit_soon_stood_still_before_where_its_rows_say_so) {
+    data d;
+    tribo_free_param f;
+    double time[ROWS], even[ROWS];
+    few_rows_before(&d, time, even);
+    tribo_sysid_def def = one(&d, &f, "floor/friction", 0.2);
+    def.start = TRIBO_START_ALONG;
+    tribo_sysid *s = make(&d, &def);
+    for (int i = 0; i < RECORDINGS; i++) ck_assert_int_eq(s->track[i].nstand, 1);
+    ck_assert(s->track[0].rest[0] && !s->track[1].rest[0] && !s->track[2].rest[0]);
+    ck_assert(s->track[0].x0[7] == 0 && fabs(s->track[0].x0[0]) < 2e-3);
+    tribo_sysid_free(s);
+    tribo_model_free(d.m);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("shooting");
     TCase *t = tcase_create("long"), *few = tcase_create("short");
@@ -608,6 +643,7 @@ static Suite *suite(void) {
     tcase_add_test(few, the_smoothed_motion_is_nearer_to_the_truth_and_says_by_how_much);
     tcase_add_test(few, workers_change_no_bit);
     tcase_add_test(few, noise_is_read_from_the_recordings_alone);
+    tcase_add_test(few, what_is_hit_soon_stood_still_before_where_its_rows_say_so);
     tcase_add_test(few, steps_that_see_a_hit_leave_no_jumps);
     tcase_add_test(few, a_start_in_the_wrong_place_is_led_back_or_drawn_anew);
     tcase_add_loop_test(few, one_block_is_the_gradient, 0, 2);

@@ -41,26 +41,74 @@ static bool still(const double *y, const double *time, int n, double noise) {
     return fabs(slope) <= steep * sqrt(rest / (n - 2) / square + 1e-24);
 }
 
-/* Does the body stand still over the first rows, as far as their noise lets one tell? Then it starts at rest, at the
- * mean of them: friction swallows small velocities, so that no loss could find out that they are not zero. */
-static bool at_rest(const tribo_sysid *s, ti_track *t, const ti_joint *j) {
-    double y[ROWS_LOOKED_AT][TI_POSE_TANGENT], mean[TI_POSE_TANGENT] = {0};
+/* Poses of the first rows of a body, from the first of them; the noise of each number. */
+typedef struct first_rows {
+    double y[ROWS_LOOKED_AT][TI_POSE_TANGENT], noise[TI_POSE_TANGENT];
+    const double *time;
+    int nv;
+} first_rows;
+
+static bool read_first_rows(const tribo_sysid *s, const ti_track *t, const ti_joint *j, first_rows *r) {
     size_t nx = (size_t)s->z.nx;
     const double *first = t->x + (size_t)t->first * nx;
-    int nv = ti_joint_of(j->kind)->nv;
+    r->nv = ti_joint_of(j->kind)->nv, r->time = t->time + t->first;
     if (t->first + ROWS_LOOKED_AT > t->n) return false;
     for (int k = 0; k < ROWS_LOOKED_AT; k++) {
         if (!t->complete[t->first + k]) return false;
-        ti_joint_difference(j, first, first + (size_t)k * nx, y[k]);
+        ti_joint_difference(j, first, first + (size_t)k * nx, r->y[k]);
     }
-    for (int i = 0; i < nv; i++) {
+    for (int i = 0; i < r->nv; i++) r->noise[i] = s->noise_seen[s->block[s->entry[j->v + i]].group];
+    return true;
+}
+
+static bool all_still(const first_rows *r) {
+    for (int i = 0; i < r->nv; i++) {
         double one[ROWS_LOOKED_AT];
-        for (int k = 0; k < ROWS_LOOKED_AT; k++) one[k] = y[k][i], mean[i] += one[k] / ROWS_LOOKED_AT;
-        double noise = s->noise_seen[s->block[s->entry[j->v + i]].group];
-        if (!still(one, t->time + t->first, ROWS_LOOKED_AT, noise)) return false;
+        for (int k = 0; k < ROWS_LOOKED_AT; k++) one[k] = r->y[k][i];
+        if (!still(one, r->time, ROWS_LOOKED_AT, r->noise[i])) return false;
     }
-    ti_joint_of(j->kind)->add(first + j->q, mean, t->x0 + j->q);
-    for (int i = 0; i < nv; i++) ti_joint_velocity(s, j, t->x0)[i] = 0;
+    return true;
+}
+
+/* Do the first n rows, before it is hit, say as much of that as six rows in succession would, and the rows after them
+ * that it was hit? It goes farther then than with any velocity which the first ones would let pass. docs/math.md
+ * eq. (502). */
+static bool still_until_hit(const first_rows *r, int n) {
+    const double sure = 3, scatter = 5, six = 17.5; /* standard errors, of a sum too; squares of -2.5 to 2.5 */
+    double middle = 0, square = 0, least = HUGE_VAL;
+    bool hit = false;
+    for (int k = 0; k < n; k++) middle += r->time[k] / n;
+    for (int k = 0; k < n; k++) square += (r->time[k] - middle) * (r->time[k] - middle);
+    for (int k = 1; k < ROWS_LOOKED_AT; k++) least = ti_min(least, r->time[k] - r->time[k - 1]);
+    if (square < six * least * least) return false;
+    for (int i = 0; i < r->nv; i++) {
+        double mean = 0, slope = 0, all = 0, noise = r->noise[i], speed = sure * noise / sqrt(square);
+        for (int k = 0; k < n; k++) mean += r->y[k][i] / n;
+        for (int k = 0; k < n; k++) {
+            double off = r->y[k][i] - mean;
+            slope += (r->time[k] - middle) * off / square, all += off * off;
+        }
+        if (fabs(slope) > speed || all > (n - 1 + scatter * sqrt(2. * (n - 1))) * noise * noise) return false;
+        for (int k = n; k < ROWS_LOOKED_AT; k++)
+            hit |= fabs(r->y[k][i] - mean) > speed * (r->time[k] - middle) + sure * noise;
+    }
+    return hit;
+}
+
+/* Does the body stand still over the first rows, as far as their noise lets one tell? Then it starts at rest, at the
+ * mean of them: friction swallows small velocities, so that no loss could find out that they are not zero. */
+static bool at_rest(const tribo_sysid *s, ti_track *t, const ti_joint *j) {
+    first_rows r;
+    int n = ROWS_LOOKED_AT;
+    double mean[TI_POSE_TANGENT] = {0};
+    if (!read_first_rows(s, t, j, &r)) return false;
+    if (!all_still(&r))
+        while (--n > 1 && !still_until_hit(&r, n)) continue;
+    if (n < 2) return false;
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < r.nv; i++) mean[i] += r.y[k][i] / n;
+    ti_joint_of(j->kind)->add(t->x + (size_t)t->first * (size_t)s->z.nx + j->q, mean, t->x0 + j->q);
+    for (int i = 0; i < r.nv; i++) ti_joint_velocity(s, j, t->x0)[i] = 0;
     return true;
 }
 
