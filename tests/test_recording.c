@@ -188,6 +188,10 @@ static void milliseconds(motion *d) {
 static void slow_clock(motion *d) {
     for (int k = 0; k < d->n; k++) d->time[k] *= 1.1;
 }
+/* Stamped up to four tenths of a row too early or too late. */
+static void jitter(motion *d) {
+    for (int k = 0; k < d->n; k++) d->time[k] += spacing * (0.8 * uniform(d) - 0.4);
+}
 static void degrees(motion *d) {
     for (int k = 0; k < d->n; k++)
         for (int i = 3; i < 6; i++) rate(d, k, 0)[i] *= 57.29577951308232;
@@ -320,6 +324,10 @@ static const struct {
     {"ms, slide with velocities", slide, false, milliseconds, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, true},
     {"ms, slide", slide, true, milliseconds, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_REFUSED, false},
     {"ms, collision", collide, true, milliseconds, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_REFUSED, false},
+    {"jitter, slide", slide, true, jitter, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, false},
+    {"jitter, bounce", bounce, true, jitter, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, false},
+    {"jitter, slide with velocities", slide, false, jitter, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, false},
+    {"jitter, toss", toss, true, jitter, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, false},
     {"degrees, bounce", bounce, false, degrees, TRIBO_CONVENTION_ANGULAR, TRIBO_OUTCOME_MENDED, true},
     {"degrees, toss", toss, false, degrees, TRIBO_CONVENTION_ANGULAR, TRIBO_OUTCOME_MENDED, true},
     {"degrees, slide", slide, false, degrees, TRIBO_CONVENTION_ANGULAR, TRIBO_OUTCOME_MENDED, true},
@@ -434,6 +442,31 @@ START_TEST(nothing_to_find) {
             tribo_recording r = tribo_checked_recording(c);
             ck_assert_int_eq(r.n, d.n);
             for (int k = 0; k < d.n * d.z.nx; k++) ck_assert(r.x[k] == d.x[k] || isnan(d.x[k]));
+            tribo_checked_free(c);
+            tribo_model_free(d.m);
+        }
+}
+END_TEST
+
+/* Times that are uneven and true are left: half of the rows, at random. */
+START_TEST(uneven_times_may_be_true) {
+    static const make motions[] = {slide, bounce, toss, collide};
+    for (int i = 0; i < 4; i++)
+        for (int seed = 1; seed <= 4 * SEEDS; seed++) {
+            motion d;
+            double time[ROWS];
+            motions[i](&d, (uint64_t)(300 + seed));
+            no_velocities(&d);
+            for (int k = d.n - 1; k > 0; k--)
+                if (uniform(&d) < 0.5) {
+                    drop(&d, k, 1);
+                    memmove(d.time + k, d.time + k + 1, (size_t)(d.n - k) * sizeof *d.time);
+                }
+            memcpy(time, d.time, sizeof time);
+            tribo_checked *c = look(&d);
+            ck_assert(!found(c, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED));
+            tribo_recording r = tribo_checked_recording(c);
+            for (int k = 0; k < r.n && r.n == d.n; k++) ck_assert(r.time[k] == time[k]);
             tribo_checked_free(c);
             tribo_model_free(d.m);
         }
@@ -611,6 +644,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(few, mistake, 0, NCASES - TAKE_LONG);
     tcase_add_loop_test(t, mistake, NCASES - TAKE_LONG, NCASES);
     tcase_add_test(t, nothing_to_find);
+    tcase_add_test(t, uneven_times_may_be_true);
     tcase_add_test(t, wrong_scene);
     tcase_add_test(t, undone);
     tcase_add_test(few, what_is_cut_is_cut_of_everything);

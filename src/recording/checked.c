@@ -90,6 +90,8 @@ static bool swings(const tribo_checked *c) {
  * drives unknown; masses and controls of others are what is in doubt. */
 static tribo_status look_joints(tribo_checked *c) {
     ti_survey(c);
+    ti_check_times(c);
+    ti_survey(c);
     ti_check_columns(c);
     ti_check_joints(c);
     ti_survey(c);
@@ -108,6 +110,8 @@ static tribo_status look(tribo_checked *c) {
         if (c->m->body[b].free >= 0) settle_signs(c, b);
     ti_check_forces(c);
     if (!ti_all_free(c->m)) return look_joints(c);
+    ti_survey(c);
+    ti_check_times(c);
     ti_survey(c);
     ti_check_columns(c);
     int before = c->nfound;

@@ -3,11 +3,11 @@
  * moves are free bodies and, behind them in number, joints of one axis. */
 #include "recording/questions.h"
 
-enum { MENDS_MAX = 8, ROWS_LONG = 4, WAY = 6, EDGE = 6 };
+enum { MENDS_MAX = 8, ROWS_LONG = 4, WAY = TI_WAY, EDGE = 6 };
 static const double far = 12;                               /* of the noise of a row: no chance */
 static const double joints_jump = 0.01, joints_miss = 0.02; /* of the extent: joints turn without a slip */
 
-static int movers(const tribo_checked *c) {
+int ti_movers(const tribo_checked *c) {
     return c->z.nbody + c->z.njoint;
 }
 
@@ -23,8 +23,7 @@ static bool joint_way(tribo_checked *c, int k, const ti_joint *j, double s[WAY])
     return !isnan(s[0]);
 }
 
-/* The way of a body from row k to row k + 1: a displacement and a turn at half the extent, m. */
-static bool way(tribo_checked *c, int k, int b, double s[WAY]) {
+bool ti_way(tribo_checked *c, int k, int b, double s[WAY]) {
     if (k < 0 || k + 1 >= c->n || !moves(c, b)) return false;
     if (b >= c->z.nbody) return joint_way(c, k, &c->m->joint[b - c->z.nbody], s);
     if (!c->posed[k * c->z.nbody + b] || !c->posed[(k + 1) * c->z.nbody + b]) return false;
@@ -58,7 +57,7 @@ static bool steady(const tribo_checked *c, int k) {
 static double excess(tribo_checked *c, int k, int b) {
     double s[WAY], before[WAY], after[WAY];
     if (!steady(c, k) || !steady(c, k - 1) || !steady(c, k + 1)) return 0;
-    if (!way(c, k, b, s) || !way(c, k - 1, b, before) || !way(c, k + 1, b, after)) return 0;
+    if (!ti_way(c, k, b, s) || !ti_way(c, k - 1, b, before) || !ti_way(c, k + 1, b, after)) return 0;
     double stretch = (c->time[k + 1] - c->time[k]) / c->spacing;
     for (int i = 0; i < WAY; i++) s[i] /= stretch; /* times may tremble a little */
     return outside(s, before, after);
@@ -70,7 +69,7 @@ static double limit(tribo_checked *c) {
     size_t n = 0;
     for (int k = 1; k + 2 < c->n; k++) {
         double worst = 0;
-        for (int b = 0; b < movers(c); b++) worst = fmax(worst, excess(c, k, b));
+        for (int b = 0; b < ti_movers(c); b++) worst = fmax(worst, excess(c, k, b));
         c->rate[n++] = worst;
     }
     double usual = n ? 8 * ti_median(c->rate, n) : 0;
@@ -80,7 +79,7 @@ static double limit(tribo_checked *c) {
 
 static int jump_of(tribo_checked *c, double most, int from) {
     for (int k = from; k + 2 < c->n; k++)
-        for (int b = 0; b < movers(c); b++)
+        for (int b = 0; b < ti_movers(c); b++)
             if (excess(c, k, b) > most) return k;
     return -1;
 }
@@ -93,7 +92,7 @@ static bool usual_way(tribo_checked *c, int k, int b, double mean[WAY]) {
         for (int j = 1; j <= 3; j++) {
             double s[WAY];
             int row = side ? k + j : k - j;
-            if (!steady(c, row) || !way(c, row, b, s)) return false;
+            if (!steady(c, row) || !ti_way(c, row, b, s)) return false;
             for (int i = 0; i < WAY; i++) mean[i] += s[i];
             n++;
         }
@@ -107,7 +106,7 @@ static bool speed_at(tribo_checked *c, int k, int b, int side, int edge, double 
     for (int j = 1; j <= edge; j++) {
         double s[WAY], u = side ? j - 0.5 : 0.5 - j;
         int row = side ? k + j : k - j;
-        if (!steady(c, row) || !way(c, row, b, s)) return false;
+        if (!steady(c, row) || !ti_way(c, row, b, s)) return false;
         mean += s[0] / edge, at += u / edge, square += u * u, slope += u * s[0];
     }
     *a = (slope - edge * at * mean) / (square - edge * at * at), *v = mean - *a * at;
@@ -121,10 +120,10 @@ static int rows_of_joints(tribo_checked *c, int k, int edge, double most) {
     int rows = 0, largest = c->n;
     for (int n = 2; n <= largest; n++) {
         double left = 0;
-        for (int b = 0; b < movers(c); b++) {
+        for (int b = 0; b < ti_movers(c); b++) {
             double s[WAY], v[2], a[2];
             if (!moves(c, b)) continue;
-            if (b < c->z.nbody || !way(c, k, b, s)) return 0;
+            if (b < c->z.nbody || !ti_way(c, k, b, s)) return 0;
             for (int side = 0; side < 2; side++)
                 if (!speed_at(c, k, b, side, edge, &v[side], &a[side])) return 0;
             double off = s[0] - n * (v[0] + v[1]) / 2 - n * n * (a[0] - a[1]) / 12;
@@ -147,20 +146,20 @@ static bool any_free(const tribo_checked *c) {
 /* Would a whole number of missing rows explain the jump of all bodies at once? */
 static int rows_of_ways(tribo_checked *c, int k, double most) {
     double along = 0, length = 0, left = 0, size = 0;
-    for (int b = 0; b < movers(c); b++) {
+    for (int b = 0; b < ti_movers(c); b++) {
         double s[WAY], mean[WAY];
         if (!moves(c, b)) continue;
-        if (!way(c, k, b, s) || !usual_way(c, k, b, mean)) return 0;
+        if (!ti_way(c, k, b, s) || !usual_way(c, k, b, mean)) return 0;
         for (int i = 0; i < WAY; i++) along += s[i] * mean[i], length += mean[i] * mean[i];
     }
     double ratio = length > 0 ? along / length : 0, rows = floor(ratio + 0.5) - 1;
     if (!(rows >= 1) || rows > 10 * c->n) return 0;
     /* a mean of six ways is off by about the noise over twice their root; a row more or less must be worse than that */
     if (!(sqrt(length) > 2 * ratio * c->noise) || fabs(ratio - 1 - rows) > 0.3) return 0;
-    for (int b = 0; b < movers(c); b++) {
+    for (int b = 0; b < ti_movers(c); b++) {
         double s[WAY], mean[WAY];
         if (!moves(c, b)) continue;
-        if (!way(c, k, b, s) || !usual_way(c, k, b, mean)) return 0;
+        if (!ti_way(c, k, b, s) || !usual_way(c, k, b, mean)) return 0;
         for (int i = 0; i < WAY; i++) left += (s[i] - ratio * mean[i]) * (s[i] - ratio * mean[i]), size += s[i] * s[i];
     }
     /* a body that tumbles turns about other axes meanwhile */
@@ -208,11 +207,11 @@ static bool names_exchanged(tribo_checked *c, int k, double most) {
 /* Is row k + 1 alone out of place? Then it was not measured. */
 static bool row_wrong(tribo_checked *c, int k, double most) {
     bool any = false;
-    for (int b = 0; b < movers(c); b++) {
+    for (int b = 0; b < ti_movers(c); b++) {
         double first[WAY], second[WAY], before[WAY], after[WAY], both[WAY];
         if (!moves(c, b)) continue;
-        if (!way(c, k, b, first) || !way(c, k + 1, b, second)) return false;
-        if (!way(c, k - 1, b, before) || !way(c, k + 2, b, after)) return false;
+        if (!ti_way(c, k, b, first) || !ti_way(c, k + 1, b, second)) return false;
+        if (!ti_way(c, k - 1, b, before) || !ti_way(c, k + 2, b, after)) return false;
         for (int i = 0; i < WAY; i++) both[i] = (first[i] + second[i]) / 2;
         double away = outside(first, before, after);
         if (outside(both, before, after) > (away > most ? away / 4 : most)) return false; /* it does not come back */

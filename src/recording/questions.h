@@ -3,6 +3,8 @@
 #define TI_QUESTIONS_H
 #include "recording/rows.h"
 
+/* evened.c: times that jitter about rows which follow one another evenly. */
+void ti_check_times(tribo_checked *c);
 /* columns.c: velocity columns against the poses: units, frames, delays, kinds. */
 void ti_check_columns(tribo_checked *c);
 /* Take velocity columns that are half a sample off to the instant of their row, where the scene says that this is

@@ -7,7 +7,7 @@
 #include "model/model.h"
 #include <tribo/recording.h>
 
-enum { TI_FINDINGS_MAX = 64, TI_WINDOWS_MAX = 96 };
+enum { TI_FINDINGS_MAX = 64, TI_WINDOWS_MAX = 96, TI_WAY = 6 };
 
 struct tribo_checked {
     tribo_allocator alloc;
@@ -64,6 +64,10 @@ double ti_gap(tribo_checked *c, double *x, int k, int body, double least, double
 /* How deep free bodies of a reading lie in what stands still (in one another they may for a delay, too): a sum over
  * rows of log(1 + square of the depth over what noise makes of it); more than `most` where it is. */
 double ti_overlaps(tribo_checked *c, double *x, double most);
+/* Free bodies and, behind them in number, joints of one axis: how many numbers b there are; and the way of one from row
+ * k to row k + 1: a displacement and a turn at half the extent, m. false where it does not move or was not measured. */
+int ti_movers(const tribo_checked *c);
+bool ti_way(tribo_checked *c, int k, int b, double s[TI_WAY]);
 /* The median of n numbers, which it reorders; NaN of none. */
 double ti_median(double *values, size_t n);
 /* Rotation from pose a to pose b as a vector in the body's frame. */
