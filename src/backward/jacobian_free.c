@@ -5,6 +5,7 @@
  * bodies of its island only.
  */
 #include "backward/backward.h"
+#include "base/clones.h"
 #include "contact/reverse/panel.h"
 
 enum { POSE = TI_POSE, COLUMNS = 3 * TI_POSE }; /* of a body: pose, velocity, control */
@@ -133,7 +134,7 @@ static void add_along(tribo_ws *ws, const ti_frame *f, const ti_island *is, int 
 /* ---- from free velocities and poses to the state ---- */
 
 /* y (3,COLUMNS) += s A x */
-static void add_rotated(const ti_mat *A, double s, const double *x, double *y) {
+TI_INLINE void add_rotated(const ti_mat *A, double s, const double *x, double *y) {
     for (int i = 0; i < 3; i++)
         for (int e = 0; e < COLUMNS; e++)
             y[COLUMNS * i + e] +=
@@ -141,7 +142,7 @@ static void add_rotated(const ti_mat *A, double s, const double *x, double *y) {
 }
 
 /* V (6,COLUMNS): the solved velocity by pose, velocity and control of a body, from P and Q. */
-static void chain_free(const ti_link_jac *j, const double *P, const double *Q, double *V) {
+TI_INLINE void chain_free(const ti_link_jac *j, const double *P, const double *Q, double *V) {
     for (int i = 0; i < 6; i++, V += COLUMNS, P += 6, Q += 6) {
         ti_vec lin = ti_load3(P), ang = ti_load3(P + 3);
         for (int e = 0; e < POSE; e++) V[e] = Q[e];
@@ -154,7 +155,7 @@ static void chain_free(const ti_link_jac *j, const double *P, const double *Q, d
 }
 
 /* next (12,COLUMNS): position, rotation, velocity, angular velocity. */
-static void chain_integration(const ti_link_jac *j, double dt, bool same, const double *V, double *next) {
+TI_INLINE void chain_integration(const ti_link_jac *j, double dt, bool same, const double *V, double *next) {
     double *xo = next, *th = next + 3 * COLUMNS, *v = next + 6 * COLUMNS;
     const double *W = V + 3 * COLUMNS;
     memcpy(v, V, 6 * COLUMNS * sizeof *V);
@@ -170,7 +171,7 @@ static void chain_integration(const ti_link_jac *j, double dt, bool same, const 
     add_rotated(&j->swing, 1, th, v), add_rotated(&j->lever, 1, W, v);
 }
 
-static void put_block(const tribo_model *m, int row_body, int col_body, const double *next, const target *t) {
+TI_INLINE void put_block(const tribo_model *m, int row_body, int col_body, const double *next, const target *t) {
     int row = m->body[row_body].v, col = m->body[col_body].v;
     for (int i = 0; i < 12; i++, next += COLUMNS) {
         int at = i < 6 ? row + i : t->nv + row + i - 6;
@@ -180,8 +181,8 @@ static void put_block(const tribo_model *m, int row_body, int col_body, const do
     }
 }
 
-static void finish_block(const tribo_ws *ws, int row_body, int col_body, const double *P, const double *Q,
-                         const target *t) {
+TI_CLONES_WIDE static void finish_block(const tribo_ws *ws, int row_body, int col_body, const double *P,
+                                        const double *Q, const target *t) {
     const ti_link_jac *jac = ws->scratch->link_jac;
     double V[6 * COLUMNS], next[12 * COLUMNS];
     chain_free(&jac[col_body], P, Q, V);
@@ -203,6 +204,20 @@ static void finish_island(const tribo_ws *ws, const ti_frame *f, const ti_island
         }
 }
 
+/* The columns of `body` where its panel X is all there is: w X is not kept between. */
+static void finish_column(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int body, double w,
+                          const double *X, const target *t) {
+    for (int r = 0; r < is->nblk; r++, X += TI_PANEL * 6) {
+        double P[36], Q[36] = {0};
+        for (int i = 0; i < 6; i++)
+            for (int e = 0; e < 6; e++) {
+                P[6 * i + e] = w * X[TI_PANEL * i + e];
+                if (t->A) Q[6 * i + e] = w * X[TI_PANEL * i + 6 + e];
+            }
+        finish_block(ws, f->blk_tree[is->blk0 + r], body, P, Q, t);
+    }
+}
+
 static void finish_free(const tribo_ws *ws, int b, const target *t) {
     const ti_link_jac *j = &ws->scratch->link_jac[b];
     double P[36] = {0}, Q[36] = {0};
@@ -215,6 +230,19 @@ static void finish_free(const tribo_ws *ws, int b, const target *t) {
 
 /* ---- islands and the step ---- */
 
+/* The panel of a pair of bodies of an island at point k, numbers `pair` in it: into v_dot. */
+static void solve_pair(tribo_ws *ws, const ti_frame *f, int island, int k, const ti_contact_problem *problem,
+                       const int *pair) {
+    ti_scratch *s = ws->scratch;
+    const ti_island *is = &f->island[island];
+    memset(s->r_dot[0], 0, sizeof(double) * TI_PANEL * 6 * (size_t)is->nblk);
+    memset(s->c_dot[0], 0, sizeof(double) * TI_PANEL * 3 * (size_t)is->ncon);
+    for (int e = pair[0]; e <= pair[1]; e++)
+        pose_rhs(ws, f, is, f->blk_tree[is->blk0 + e], ti_frame_point(f, island, TI_HOLD, k),
+                 s->r_dot[0] + HALF * (e - pair[0]), s->c_dot[0] + HALF * (e - pair[0]));
+    ti_contact_panel(ws->contact, problem, pair, s->r_dot[0], s->c_dot[0], s->v_dot, s->v_sum[TI_HOLD]);
+}
+
 static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, const double *p, const target *t) {
     ti_scratch *s = ws->scratch;
     const ti_island *is = &f->island[island];
@@ -226,23 +254,21 @@ static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, co
         if (status < 0) return status;
         for (int b = 0; b < is->nblk; b += 2) {
             int pair[2] = {b, b + 1 < is->nblk ? b + 1 : b};
-            memset(s->r_dot[0], 0, sizeof(double) * TI_PANEL * 6 * (size_t)is->nblk);
-            memset(s->c_dot[0], 0, sizeof(double) * TI_PANEL * 3 * (size_t)is->ncon);
-            for (int e = b; e <= pair[1]; e++)
-                pose_rhs(ws, f, is, f->blk_tree[is->blk0 + e], ti_frame_point(f, island, TI_HOLD, k),
-                         s->r_dot[0] + HALF * (e - b), s->c_dot[0] + HALF * (e - b));
-            ti_contact_panel(ws->contact, &problem, pair, s->r_dot[0], s->c_dot[0], s->v_dot, s->v_sum[TI_HOLD]);
+            solve_pair(ws, f, island, k, &problem, pair);
             for (int e = b; e <= pair[1]; e++) {
                 const double *X = s->v_dot + HALF * (e - b);
                 double w = solution.point[k].weight;
                 int body = f->blk_tree[is->blk0 + e];
-                add_panel(ws, f, is, body, w, X, t);
+                if (solution.npoint == 1)
+                    finish_column(ws, f, is, body, w, X, t);
+                else
+                    add_panel(ws, f, is, body, w, X, t);
                 if (t->along) add_along(ws, f, is, body, ti_frame_point(f, island, TI_HOLD, k), w, X, t->along);
             }
         }
         s->linear = ti_max(s->linear, ti_contact_linear_residual(ws->contact));
     }
-    finish_island(ws, f, is, t);
+    if (solution.npoint > 1) finish_island(ws, f, is, t);
     return TRIBO_OK;
 }
 
