@@ -15,14 +15,18 @@
 
 /* ---- from velocities to states ---- */
 
+TI_CLONES_WIDE static void add_scaled(int n, double s, const double *restrict x, double *restrict to) {
+    for (int k = 0; k < n; k++) to[k] += s * x[k];
+}
+
 /* The next place of what slides and turns about an axis: rows of places, which have what is displaced beside, from
  * those of velocities. */
 static void integrate_rows(const tribo_ws *ws, const ti_tree *tree, const ti_target *to) {
     for (int e = tree->v + (tree->rooted ? TI_FREE_NV : 0); e < tree->v + tree->nv; e++) {
         if (ws->model->joint[ws->model->dof[e].joint].kind == TI_JOINT_BALL) continue;
         for (ti_column_kind kind = TI_BY_PLACE; kind < TI_KINDS; kind++) {
-            double *q = ti_target_entry(to, kind, e, 0), *v = ti_target_entry(to, kind, to->nv + e, 0);
-            for (int col = 0; col < to->nv; col++) q[col] += ws->options.dt * v[col];
+            const double *v = ti_target_entry(to, kind, to->nv + e, 0);
+            add_scaled(to->nv, ws->options.dt, v, ti_target_entry(to, kind, e, 0));
         }
         *ti_target_entry(to, TI_BY_PLACE, e, e) += 1;
     }

@@ -84,47 +84,68 @@ typedef struct row_panel {
     int n, number[TI_PANEL];
 } row_panel;
 
-/* sum (4,8) = Y' X over the listed rows, of four columns of Y and eight of X. */
-TI_INLINE void four_products(int n, const int *list, const double *Y, const double *X, vec8 *sum) {
+/* So many sums stay in registers, beside what they are of. */
+enum { SUMS = 6 };
+
+/* sum (6,8) = Y' X over the listed rows, of six columns of Y and eight of X. */
+TI_INLINE void six_products(int n, const int *list, const double *Y, const double *X, vec8 *sum) {
     for (int k = 0; k < n; k++) {
         const double *y = Y + TI_PANEL * (size_t)list[k];
         vec8 x = *(const vec8 *)(const void *)(X + TI_PANEL * (size_t)list[k]);
-        for (int r = 0; r < 4; r++) sum[r] += y[r] * x;
+        for (int r = 0; r < SUMS; r++) sum[r] += y[r] * x;
     }
 }
 
-/* row[j] += weight Y' X, columns [0, n) of X, over its rows [0, count): of eight columns, as far as these are not zero.
- */
-TI_CLONES_WIDE static void add_products(int count, const double *Y, const double *X, double weight, int rows, int n,
-                                        double *const *row) {
+/* What is added to the rows of a panel: weight Y' X, columns [0, n) of X, over its rows [0, count). */
+typedef struct addition {
+    const double *Y;
+    double *row[TI_PANEL];
+    int rows;
+} addition;
+
+/* Of eight columns from c on, as far as these are not zero. */
+TI_INLINE void add_eight(const addition *to, int some, const int *list, const double *X, double weight, int c, int n) {
+    for (int j = 0; j < to->rows; j += SUMS) {
+        vec8 sum[SUMS] = {{0}};
+        six_products(some, list, to->Y + j, X + c, sum);
+        for (int r = 0; r < SUMS && j + r < to->rows; r++) {
+            double *restrict out = to->row[j + r] + c;
+            if (c + 8 <= n)
+                *(vec8 *)(void *)out += weight * sum[r];
+            else
+                for (int e = 0; e < n - c; e++) out[e] += weight * sum[r][e];
+        }
+    }
+}
+
+TI_CLONES_WIDE static void add_products(int count, const double *X, double weight, int n, int panels,
+                                        const addition *to) {
     int list[TI_LISTED];
     for (int from = 0; from < count; from += TI_LISTED)
         for (int c = 0; c < n; c += 8) {
             int end = from + TI_LISTED < count ? from + TI_LISTED : count;
             int some = ti_lanes_rows(X + c, TI_PANEL, from, end, list);
-            for (int j = 0; some > 0 && j < rows; j += 4) {
-                vec8 sum[4] = {{0}};
-                four_products(some, list, Y + j, X + c, sum);
-                for (int r = 0; r < 4 && j + r < rows; r++) {
-                    double *restrict out = row[j + r] + c;
-                    if (c + 8 <= n)
-                        *(vec8 *)(void *)out += weight * sum[r];
-                    else
-                        for (int e = 0; e < n - c; e++) out[e] += weight * sum[r][e];
-                }
-            }
+            for (int k = 0; some > 0 && k < panels; k++) add_eight(&to[k], some, list, X, weight, c, n);
         }
 }
 
-/* The rows of a panel by what columns [first, end) of a tree put into the momentum row, r, and into contacts, dc. */
-static void add_columns(tribo_ws *ws, const passage *way, const row_panel *rows, ti_column_kind kind, int first, int n,
-                        const ti_target *to) {
+/* Panels whose rows are solved before columns are made for them. */
+enum { TOGETHER = 2 };
+
+/* The rows of panels by what n columns from `first` on put into the momentum row, r, and into contacts, dc. */
+static void add_columns(tribo_ws *ws, const passage *way, const row_panel *rows, int panels, ti_column_kind kind,
+                        int first, int n, const ti_target *to) {
     const ti_scratch *s = ws->scratch;
     const ti_island *is = &way->at.f->island[way->at.island];
-    double *row[TI_PANEL], weight = way->solution.point[way->at.point].weight;
-    for (int j = 0; j < rows->n; j++) row[j] = ti_target_entry(to, kind, rows->number[j], first);
-    if (kind == TI_BY_PLACE) add_products(is->nv, rows->Y, s->r_dot[0], weight, rows->n, n, row);
-    add_products(3 * is->ncon, rows->L, s->c_dot[0], weight, rows->n, n, row);
+    double weight = way->solution.point[way->at.point].weight;
+    addition by[TOGETHER];
+    for (int k = 0; k < panels; k++) {
+        by[k].Y = rows[k].Y, by[k].rows = rows[k].n;
+        for (int j = 0; j < rows[k].n; j++) by[k].row[j] = ti_target_entry(to, kind, rows[k].number[j], first);
+    }
+    if (kind == TI_BY_PLACE) add_products(is->nv, s->r_dot[0], weight, n, panels, by);
+    for (int k = 0; k < panels; k++) by[k].Y = rows[k].L;
+    add_products(3 * is->ncon, s->c_dot[0], weight, n, panels, by);
 }
 
 /* r and dc of columns [first, end) of tree t, in r_dot and c_dot. */
@@ -165,7 +186,8 @@ static void solve_rows(tribo_ws *ws, const passage *way, int first, double *Y, d
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
         size_t from = TI_PANEL * (size_t)ws->voff[b];
         const double *y = by_force + from;
-        ti_tree_jac_back(&ws->motion, f->blk_tree[b], &s->tree_jac, TI_PANEL, Y + from, by_force + from, s->r_dot[0]);
+        ti_tree_jac_back(&ws->motion, f->blk_tree[b], &s->tree_jac, TI_PANEL, rows->n, Y + from, by_force + from,
+                         s->r_dot[0]);
         for (int j = 0; j < rows->n; j++) {
             double *u = ti_target_entry(to, TI_BY_FORCE, rows->number[j], ws->model->tree[f->blk_tree[b]].v);
             for (int e = 0; e < ws->width[b]; e++) u[e] += by * y[TI_PANEL * e + j];
@@ -173,12 +195,51 @@ static void solve_rows(tribo_ws *ws, const passage *way, int first, double *Y, d
     }
 }
 
-/* row += share Y X of some rows, `more` is room for them. */
-static void add_share(int n, int w, const double *Y, int ldy, const double *X, double share, double *more, double *row,
-                      int ld) {
-    ti_product(n, w, w, Y, ldy, X, w, more, w);
-    for (int r = 0; r < n; r++)
-        for (int c = 0; c < w; c++) row[(size_t)r * (size_t)ld + (size_t)c] += share * more[r * w + c];
+/* Rows of Y += share X A of eight columns, of which those from `skip` on are added; of listed rows of A. */
+TI_INLINE void share_of(int rows, int some, const int *list, const double *X, int ldx, const double *A, int w,
+                        double share, int skip, double *Y, int ldy) {
+    vec8 sum[SUMS] = {{0}};
+    for (int k = 0; k < some; k++) {
+        vec8 a = *(const vec8 *)(const void *)(A + (size_t)list[k] * (size_t)w);
+        for (int r = 0; r < rows; r++) sum[r] += X[(size_t)r * (size_t)ldx + (size_t)list[k]] * a;
+    }
+    for (int r = 0; r < rows; r++, Y += ldy) {
+        if (skip == 0)
+            *(vec8 *)(void *)Y += share * sum[r];
+        else
+            for (int e = skip; e < 8; e++) Y[e] += share * sum[r][e];
+    }
+}
+
+/* Of matrices that have eight columns and a list of their rows. */
+TI_CLONES_WIDE static void share_by_eights(int n, int w, const double *X, int ldx, const double *A, double share,
+                                           double *Y, int ldy) {
+    int list[TI_LISTED];
+    for (int next = 0; next < w; next += 8) {
+        int j = next + 8 <= w ? next : w - 8, some = ti_lanes_rows(A + j, w, 0, w, list), r = 0;
+        for (; r + SUMS <= n; r += SUMS)
+            share_of(SUMS, some, list, X + (size_t)r * (size_t)ldx, ldx, A + j, w, share, next - j,
+                     Y + (size_t)r * (size_t)ldy + j, ldy);
+        for (; r < n; r++)
+            share_of(1, some, list, X + (size_t)r * (size_t)ldx, ldx, A + j, w, share, next - j,
+                     Y + (size_t)r * (size_t)ldy + j, ldy);
+    }
+}
+
+/* n rows Y += share X A, A (w,w); `more` is room for a panel of them. */
+static void add_share(int n, int w, const double *X, int ldx, const double *A, double share, double *more, double *Y,
+                      int ldy) {
+    if (w >= 8 && w <= TI_LISTED) {
+        share_by_eights(n, w, X, ldx, A, share, Y, ldy);
+        return;
+    }
+    for (int from = 0; from < n; from += TI_PANEL) {
+        int some = n - from < TI_PANEL ? n - from : TI_PANEL;
+        double *to = Y + (size_t)from * (size_t)ldy;
+        ti_product(some, w, w, X + (size_t)from * (size_t)ldx, ldx, A, w, more, w);
+        for (int r = 0; r < some; r++)
+            for (int c = 0; c < w; c++) to[(size_t)r * (size_t)ldy + (size_t)c] += share * more[r * w + c];
+    }
 }
 
 /* From the columns by forces of a tree to what the free velocity has of displacements and velocities: of rows from
@@ -188,20 +249,18 @@ static void spread(const tribo_ws *ws, const ti_frame *f, const ti_island *is, i
     const ti_tree *trees = ws->model->tree, *tree = &trees[t];
     double *more = ws->scratch->v_sum[TI_HOLD], share = 1 / ws->options.dt;
     int w = tree->nv;
-    for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        for (int e = 0; e < ws->width[b]; e += TI_PANEL) {
-            int row = from + trees[f->blk_tree[b]].v + e, n = ws->width[b] - e < TI_PANEL ? ws->width[b] - e : TI_PANEL;
-            double *q = ti_target_entry(to, TI_BY_PLACE, row, tree->v),
-                   *v = ti_target_entry(to, TI_BY_VELOCITY, row, tree->v),
-                   *u = ti_target_entry(to, TI_BY_FORCE, row, tree->v);
-            add_share(n, w, u, to->nu, j->free_q + tree->M, share, more, q, 2 * to->nv);
-            add_share(n, w, u, to->nu, j->free_v + tree->M, share, more, v, 2 * to->nv);
-        }
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+        int row = from + trees[f->blk_tree[b]].v, n = ws->width[b];
+        const double *u = ti_target_entry(to, TI_BY_FORCE, row, tree->v);
+        add_share(n, w, u, to->nu, j->free_q + tree->M, share, more, ti_target_entry(to, TI_BY_PLACE, row, tree->v),
+                  2 * to->nv);
+        add_share(n, w, u, to->nu, j->free_v + tree->M, share, more, ti_target_entry(to, TI_BY_VELOCITY, row, tree->v),
+                  2 * to->nv);
+    }
 }
 
 /* All columns of a point of a phase, for two panels of rows at a time. */
 static void pass_point(tribo_ws *ws, const passage *way, const ti_target *to) {
-    enum { TOGETHER = 2 };
     ti_scratch *s = ws->scratch;
     const ti_frame *f = way->at.f;
     const ti_island *is = &f->island[way->at.island];
@@ -218,7 +277,7 @@ static void pass_point(tribo_ws *ws, const passage *way, const ti_target *to) {
                     if (kind == TI_BY_FORCE && way->at.phase != TI_RECOVER) continue;
                     int end = d + TI_PANEL < last ? d + TI_PANEL : last;
                     make_columns(ws, way, t, kind, d, end, to);
-                    for (int k = 0; k < n; k++) add_columns(ws, way, &rows[k], kind, d, end - d, to);
+                    add_columns(ws, way, rows, n, kind, d, end - d, to);
                 }
         }
     }

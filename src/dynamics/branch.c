@@ -37,8 +37,9 @@ void ti_branch_times(const ti_dof *dof, int v0, int w, const double *M, const do
     times(&c, M, in, out);
 }
 
-/* How many columns there mostly are: three eights, which stay in registers where sums go into them. */
-enum { MANY = 24, EIGHTS = MANY / 8 };
+/* How many columns there mostly are: three eights, which stay in registers where sums go into them; or, where no more
+ * are asked for, two. */
+enum { MANY = 24, EIGHTS = MANY / 8, FEWER = 16 };
 
 TI_INLINE vec8 *eights(double *X, int row) {
     return (vec8 *)(void *)(X + MANY * row);
@@ -48,18 +49,18 @@ TI_INLINE const vec8 *eights_in(const double *X, int row) {
 }
 
 /* A row is set before those that it carries add to it. */
-TI_INLINE void times_eights(const chains *c, const double *M, const double *X, double *Y) {
+TI_INLINE void times_eights(int n, const chains *c, const double *M, const double *X, double *Y) {
     for (int k = 0; k < c->w; k++) {
         vec8 x[EIGHTS], sum[EIGHTS];
-        for (int e = 0; e < EIGHTS; e++) x[e] = eights_in(X, k)[e], sum[e] = M[k * (c->w + 1)] * x[e];
+        for (int e = 0; e < n; e++) x[e] = eights_in(X, k)[e], sum[e] = M[k * (c->w + 1)] * x[e];
         for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
             const double entry = M[k * c->w + i];
-            for (int e = 0; e < EIGHTS; e++) {
+            for (int e = 0; e < n; e++) {
                 sum[e] += entry * eights_in(X, i)[e];
                 eights(Y, i)[e] += entry * x[e];
             }
         }
-        for (int e = 0; e < EIGHTS; e++) eights(Y, k)[e] = sum[e];
+        for (int e = 0; e < n; e++) eights(Y, k)[e] = sum[e];
     }
 }
 
@@ -77,16 +78,19 @@ TI_INLINE void times_columns(const chains *c, const double *M, int m, const doub
     }
 }
 
-TI_CLONES_WIDE static void times_many(const chains *c, const double *M, int m, const double *X, double *Y) {
-    if (m == MANY)
-        times_eights(c, M, X, Y);
+TI_CLONES_WIDE static void times_many(const chains *c, const double *M, int m, int asked, const double *X, double *Y) {
+    if (m == MANY && asked <= FEWER)
+        times_eights(FEWER / 8, c, M, X, Y);
+    else if (m == MANY)
+        times_eights(EIGHTS, c, M, X, Y);
     else
         times_columns(c, M, m, X, Y);
 }
 
-void ti_branch_times_many(const ti_dof *dof, int v0, int w, const double *M, int m, const double *X, double *Y) {
+void ti_branch_times_many(const ti_dof *dof, int v0, int w, const double *M, int m, int asked, const double *X,
+                          double *Y) {
     const chains c = {dof, v0, w};
-    times_many(&c, M, m, X, Y);
+    times_many(&c, M, m, asked, X, Y);
 }
 
 /* ---- M = L'DL: of L each row has its way from the root alone, one entry after the other ---- */
@@ -245,20 +249,20 @@ void ti_branch_lu_solve(const ti_dof *dof, int v0, int w, const double *LU, int 
 }
 
 /* The same turned around: what stands before a number in its row first, then its shares. */
-TI_INLINE void solve_eights_t(const chains *c, const double *LU, double *X) {
+TI_INLINE void solve_eights_t(int n, const chains *c, const double *LU, double *X) {
     for (int k = c->w - 1; k >= 0; k--) {
         const double *row = LU + k * c->w, inverse = 1 / row[k];
         vec8 x[EIGHTS];
-        for (int e = 0; e < EIGHTS; e++) x[e] = eights(X, k)[e] *= inverse;
+        for (int e = 0; e < n; e++) x[e] = eights(X, k)[e] *= inverse;
         for (int i = next_run(c, k); i >= 0; i = next_run(c, i))
-            for (int e = 0; e < EIGHTS; e++) eights(X, i)[e] -= row[i] * x[e];
+            for (int e = 0; e < n; e++) eights(X, i)[e] -= row[i] * x[e];
     }
     for (int k = 0; k < c->w; k++) {
         vec8 sum[EIGHTS];
-        for (int e = 0; e < EIGHTS; e++) sum[e] = eights(X, k)[e];
+        for (int e = 0; e < n; e++) sum[e] = eights(X, k)[e];
         for (int i = next_run(c, k); i >= 0; i = next_run(c, i))
-            for (int e = 0; e < EIGHTS; e++) sum[e] -= LU[i * c->w + k] * eights(X, i)[e];
-        for (int e = 0; e < EIGHTS; e++) eights(X, k)[e] = sum[e];
+            for (int e = 0; e < n; e++) sum[e] -= LU[i * c->w + k] * eights(X, i)[e];
+        for (int e = 0; e < n; e++) eights(X, k)[e] = sum[e];
     }
 }
 
@@ -273,14 +277,16 @@ TI_INLINE void solve_columns_t(const chains *c, const double *LU, int m, double 
         for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) row_off(m, LU[i * c->w + k], i, k, X);
 }
 
-TI_CLONES_WIDE static void solve_lu_t(const chains *c, const double *LU, int m, double *X) {
-    if (m == MANY)
-        solve_eights_t(c, LU, X);
+TI_CLONES_WIDE static void solve_lu_t(const chains *c, const double *LU, int m, int asked, double *X) {
+    if (m == MANY && asked <= FEWER)
+        solve_eights_t(FEWER / 8, c, LU, X);
+    else if (m == MANY)
+        solve_eights_t(EIGHTS, c, LU, X);
     else
         solve_columns_t(c, LU, m, X);
 }
 
-void ti_branch_lu_solve_t(const ti_dof *dof, int v0, int w, const double *LU, int m, double *X) {
+void ti_branch_lu_solve_t(const ti_dof *dof, int v0, int w, const double *LU, int m, int asked, double *X) {
     const chains c = {dof, v0, w};
-    solve_lu_t(&c, LU, m, X);
+    solve_lu_t(&c, LU, m, asked, X);
 }

@@ -1,5 +1,6 @@
 /* free_jac.c -- see free_jac.h. */
 #include "dynamics/free_jac.h"
+#include "base/clones.h"
 #include "dynamics/actuator.h"
 #include "dynamics/ball.h"
 #include "dynamics/branch.h"
@@ -7,6 +8,15 @@
 #include "dynamics/tree.h"
 #include "math/dense.h"
 #include <string.h>
+
+/* to = A + s B, n numbers of each; to may be A. */
+TI_CLONES_WIDE static void plus_times(int n, const double *A, double s, const double *restrict B, double *to) {
+    for (int k = 0; k < n; k++) to[k] = A[k] + s * B[k];
+}
+
+TI_CLONES_WIDE static void negative(int n, const double *restrict A, double *restrict to) {
+    for (int k = 0; k < n; k++) to[k] = -A[k];
+}
 
 /* The force of the spring of joint j, by where it stands: eq. (154). */
 static void add_spring(const ti_motion *m, const ti_tree *tree, const ti_joint *j, double scale, double *G) {
@@ -35,7 +45,7 @@ static void inverse_at_free(const ti_motion *m, const ti_tree *tree, int t, cons
     double *driven = j->driven + tree->M;
     memset(driven, 0, sizeof *driven * (size_t)tree->nv * (size_t)tree->nv);
     ti_actuators_jac(m, t, p, driven, NULL);
-    for (int k = 0; k < tree->nv * tree->nv; k++) j->G[tree->M + (size_t)k] -= dt * driven[k];
+    plus_times(tree->nv * tree->nv, j->G + tree->M, -dt, driven, j->G + tree->M);
 }
 
 /* ---- the free velocity ---- */
@@ -47,7 +57,7 @@ static bool factor_K(const ti_motion *m, int t, const double *M, double dt, ti_t
     double *K = j->K + tree->M;
     const double *C = j->C + tree->M;
     ti_tree_jac_velocity(m, tree, j);
-    for (int k = 0; k < w * w; k++) K[k] = M[k] + 0.5 * dt * C[k];
+    plus_times(w * w, M, 0.5 * dt, C, K);
     j->along[t] = ti_branch_lu(m->model->dof + tree->v, tree->v, w, K, K);
     return j->along[t] || ti_tree_jac_factor(m, tree, M, dt, j);
 }
@@ -72,7 +82,7 @@ bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whol
            *M = j->G + tree->M;
     ti_motion_inertia(m, t, M);
     if (!factor_K(m, t, M, dt, j)) return false;
-    for (int k = 0; k < w * w; k++) v[k] = M[k] - 0.5 * dt * C[k];
+    plus_times(w * w, M, -0.5 * dt, C, v);
     for (int d = v0; d < v0 + w; d++) {
         const ti_joint *joint = &model->joint[model->dof[d].joint];
         if (joint->kind == TI_JOINT_FREE) continue;
@@ -83,10 +93,10 @@ bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whol
         double *driven = j->driven + tree->M;
         memset(driven, 0, sizeof *driven * (size_t)w * (size_t)w);
         ti_actuators_jac(m, t, p, NULL, driven);
-        for (int k = 0; k < w * w; k++) v[k] += dt * driven[k];
+        plus_times(w * w, v, dt, driven, v);
     }
     inverse_at_free(m, tree, t, p, dt, j);
-    for (int k = 0; k < w * w; k++) q[k] = -j->G[tree->M + (size_t)k];
+    negative(w * w, j->G + tree->M, q);
     if (!whole) return true;
     for (int k = 0; k < w * w; k++) u[k] = 0;
     for (int d = 0; d < w; d++) u[d * (w + 1)] = dt;
@@ -94,18 +104,18 @@ bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whol
     return true;
 }
 
-void ti_tree_jac_back(const ti_motion *m, int t, const ti_tree_jac *j, int n, const double *Y, double *X,
+void ti_tree_jac_back(const ti_motion *m, int t, const ti_tree_jac *j, int n, int asked, const double *Y, double *X,
                       double *work) {
     const ti_tree *tree = &m->model->tree[t];
     const ti_dof *dof = m->model->dof + tree->v;
     const double *K = j->K + tree->M;
     int w = tree->nv;
-    ti_branch_times_many(dof, tree->v, w, m->M + tree->M, n, Y, X);
+    ti_branch_times_many(dof, tree->v, w, m->M + tree->M, n, asked, Y, X);
     if (j->along[t]) {
-        ti_branch_lu_solve_t(dof, tree->v, w, K, n, X);
+        ti_branch_lu_solve_t(dof, tree->v, w, K, n, asked, X);
         return;
     }
-    for (int c = 0; c < n; c++) {
+    for (int c = 0; c < asked; c++) {
         for (int d = 0; d < w; d++) work[d] = X[d * n + c];
         ti_lu_solve_t(w, K, w, j->pivot + tree->v, work);
         for (int d = 0; d < w; d++) X[d * n + c] = work[d];

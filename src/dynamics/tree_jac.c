@@ -1,6 +1,7 @@
 /* tree_jac.c -- see tree_jac.h. A displacement of number j moves all that it carries as one rigid body: seen from there
  * only what it stands on has moved, so that composites of the whole say what changes. */
 #include "dynamics/tree_jac.h"
+#include "base/clones.h"
 #include "dynamics/bias.h"
 #include "math/dense.h"
 #include <string.h>
@@ -42,14 +43,14 @@ void ti_tree_jac_carve_all(ti_arena *a, const tribo_model *model, ti_tree_jac *j
 /* ---- composites ---- */
 
 /* B (6,3) by an angular velocity. */
-static ti_spatial column(const double *B, ti_vec w) {
+TI_INLINE ti_spatial column(const double *B, ti_vec w) {
     double out[TI_TWIST];
     for (int r = 0; r < TI_TWIST; r++) out[r] = B[3 * r] * w.x + B[3 * r + 1] * w.y + B[3 * r + 2] * w.z;
     return (ti_spatial){ti_load3(out), ti_load3(out + 3)};
 }
 
 /* The same of B'. */
-static ti_vec row(const double *B, ti_spatial x) {
+TI_INLINE ti_vec row(const double *B, ti_spatial x) {
     double out[3] = {0}, in[TI_TWIST];
     ti_store3(in, x.w), ti_store3(in + 3, x.v);
     for (int r = 0; r < TI_TWIST; r++)
@@ -60,7 +61,7 @@ static ti_vec row(const double *B, ti_spatial x) {
 /* B += how the wrench of a body changes with its twist where its acceleration goes along: I (x × nu) + x ×* I nu + nu
  * ×* I x. With nu = (o, u) and the momentum P it is (2 o × I - tr I o - 2 h × u ×, -2 P ×) of the angular velocity
  * alone. docs/math.md eq. (165). */
-static void add_change(const ti_spatial_inertia *I, ti_spatial nu, double *B) {
+TI_INLINE void add_change(const ti_spatial_inertia *I, ti_spatial nu, double *B) {
     ti_mat O = ti_skew(nu.w), U = ti_skew(nu.v), H = ti_skew(I->h), OI = ti_matmul(&O, &I->I), HU = ti_matmul(&H, &U);
     ti_mat P = ti_skew(ti_sp_times(I, nu).v);
     double trace = I->I.m[0][0] + I->I.m[1][1] + I->I.m[2][2];
@@ -86,11 +87,11 @@ static void lifts(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) {
 }
 
 /* The wrench that it takes where all of it is accelerated alike. */
-static ti_spatial lifting(ti_spatial lift, ti_vec x) {
+TI_INLINE ti_spatial lifting(ti_spatial lift, ti_vec x) {
     return (ti_spatial){ti_cross(lift.w, x), ti_scale(lift.v.x, x)};
 }
 
-static void composites(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) {
+TI_CLONES static void composites(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) {
     const ti_dof *dof = m->model->dof;
     memset(j->change + TI_TWIST_BY_SPIN * tree->v, 0, sizeof *j->change * TI_TWIST_BY_SPIN * (size_t)tree->nv);
     for (int d = tree->v; d < tree->v + tree->nv; d++)
@@ -107,7 +108,7 @@ static void composites(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) 
 }
 
 /* Of what carries axis d, of the world where nothing does. */
-static ti_spatial under(const ti_motion *m, const ti_spatial *of, ti_spatial world, int d) {
+TI_INLINE ti_spatial under(const ti_motion *m, const ti_spatial *of, ti_spatial world, int d) {
     int by = m->model->dof[d].carried_by;
     return by >= 0 ? of[by] : world;
 }
@@ -118,18 +119,18 @@ bool ti_dof_moves(const ti_motion *m, int d, int e) {
 }
 
 /* The accelerations that a unit of V_d makes of all that d carries, and by them and its twist the wrench on that. */
-static ti_spatial rate_by(const ti_motion *m, const ti_tree_jac *j, int d) {
+TI_INLINE ti_spatial rate_by(const ti_motion *m, const ti_tree_jac *j, int d) {
     ti_spatial s = m->axis[d], nu = under(m, j->twist, none, d);
     ti_spatial within = ti_sp_axpy(j->twist[m->model->dof[d].end], -1, nu);
     return ti_sp_axpy(ti_sp_cross(within, s), 2, ti_sp_cross(nu, s));
 }
-static ti_spatial push_of(const ti_motion *m, const ti_tree_jac *j, int d) {
+TI_INLINE ti_spatial push_of(const ti_motion *m, const ti_tree_jac *j, int d) {
     return ti_sp_axpy(column(j->change + TI_TWIST_BY_SPIN * d, m->axis[d].w), 1,
                       ti_sp_times(&m->carried[d], j->rate[d]));
 }
 
 /* eq. (166): C[e][d], the deeper of the two decides whose composite counts. */
-static void by_velocity(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) {
+TI_CLONES static void by_velocity(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) {
     int v0 = tree->v, w = tree->nv;
     double *C = j->C + tree->M;
     memset(C, 0, sizeof *C * (size_t)w * (size_t)w);
@@ -149,7 +150,7 @@ static void by_velocity(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j)
 /* ---- displacements ---- */
 
 /* Accelerations with the joints' own j->acc, and wrenches. */
-static void accelerate(const ti_motion *m, const ti_tree *tree, ti_spatial world, ti_tree_jac *j) {
+TI_CLONES static void accelerate(const ti_motion *m, const ti_tree *tree, ti_spatial world, ti_tree_jac *j) {
     const ti_dof *dof = m->model->dof;
     for (int d = tree->v; d < tree->v + tree->nv; d++) {
         ti_spatial rate = ti_sp_cross(under(m, j->twist, none, d), m->axis[d]);
@@ -172,7 +173,7 @@ static void accelerate(const ti_motion *m, const ti_tree *tree, ti_spatial world
 }
 
 /* What a displacement by number d changes for those that it carries: twists and accelerations; eq. (164). */
-static void shift(const ti_motion *m, ti_tree_jac *j, ti_spatial world, int d) {
+TI_INLINE void shift(const ti_motion *m, ti_tree_jac *j, ti_spatial world, int d) {
     ti_spatial s = m->axis[d], under_nu = under(m, j->twist, none, d);
     j->turned[d] = ti_sp_cross(under_nu, s);
     j->hurried[d] =
@@ -180,19 +181,20 @@ static void shift(const ti_motion *m, ti_tree_jac *j, ti_spatial world, int d) {
 }
 
 /* Where weight is not felt. */
-static ti_spatial lifted(const ti_motion *m, const ti_tree_jac *j, ti_spatial world, int d, int deeper) {
+TI_INLINE ti_spatial lifted(const ti_motion *m, const ti_tree_jac *j, ti_spatial world, int d, int deeper) {
     return lifting(j->lift[deeper], ti_cross(world.v, m->axis[d].w));
 }
 
 /* How the wrench on what number `deeper` carries changes, seen from there, where number d is displaced. */
-static ti_spatial turn_of(const ti_motion *m, const ti_tree_jac *j, ti_spatial world, int d, int deeper) {
+TI_INLINE ti_spatial turn_of(const ti_motion *m, const ti_tree_jac *j, ti_spatial world, int d, int deeper) {
     ti_spatial f = ti_sp_axpy(column(j->change + TI_TWIST_BY_SPIN * deeper, j->turned[d].w), 1,
                               ti_sp_times(&m->carried[deeper], j->hurried[d]));
     return m->model->lifted ? ti_sp_axpy(f, -1, lifted(m, j, world, d, deeper)) : f;
 }
 
 /* eq. (165) */
-static void by_place(const ti_motion *m, const ti_tree *tree, ti_spatial world, double scale, ti_tree_jac *j) {
+TI_CLONES static void by_place(const ti_motion *m, const ti_tree *tree, ti_spatial world, double scale,
+                               ti_tree_jac *j) {
     const ti_dof *dof = m->model->dof;
     int v0 = tree->v, w = tree->nv;
     double *G = j->G + tree->M;
@@ -215,7 +217,7 @@ static void by_place(const ti_motion *m, const ti_tree *tree, ti_spatial world, 
 }
 
 /* The accelerations a of a tree that rests, and the wrenches that they take. */
-static void accelerate_rest(const ti_motion *m, const ti_tree *tree, const double *a, ti_tree_jac *j) {
+TI_CLONES static void accelerate_rest(const ti_motion *m, const ti_tree *tree, const double *a, ti_tree_jac *j) {
     const ti_dof *dof = m->model->dof;
     for (int d = tree->v; d < tree->v + tree->nv; d++) {
         ti_spatial before = dof[d].before >= 0 ? j->acceleration[dof[d].before] : none;
@@ -233,12 +235,11 @@ static void accelerate_rest(const ti_motion *m, const ti_tree *tree, const doubl
         if (dof[d].before >= 0) j->wrench[dof[d].before] = ti_sp_axpy(j->wrench[dof[d].before], 1, j->wrench[d]);
 }
 
-void ti_tree_jac_inertia(const ti_motion *m, const ti_tree *tree, const double *a, ti_tree_jac *j) {
+TI_CLONES static void by_inertia(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) {
     const ti_dof *dof = m->model->dof;
     int v0 = tree->v, w = tree->nv;
     double *G = j->G + tree->M;
     memset(G, 0, sizeof *G * (size_t)w * (size_t)w);
-    accelerate_rest(m, tree, a, j);
     for (int e = v0; e < v0 + w; e++) {
         ti_spatial own = ti_sp_times(&m->carried[e], j->hurried[e]), by_a = ti_sp_times(&m->carried[e], m->axis[e]);
         ti_spatial fixed = ti_sp_axpy(own, 1, ti_sp_cross_force(m->axis[e], j->wrench[e]));
@@ -248,6 +249,11 @@ void ti_tree_jac_inertia(const ti_motion *m, const ti_tree *tree, const double *
             if (d != e) G[(d - v0) * w + e - v0] = ti_sp_dot(m->axis[d], moves ? own : fixed);
         }
     }
+}
+
+void ti_tree_jac_inertia(const ti_motion *m, const ti_tree *tree, const double *a, ti_tree_jac *j) {
+    accelerate_rest(m, tree, a, j);
+    by_inertia(m, tree, j);
 }
 
 void ti_tree_jac_velocity(const ti_motion *m, const ti_tree *tree, ti_tree_jac *j) {
