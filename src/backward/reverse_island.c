@@ -99,6 +99,25 @@ static void reverse_rolling(const phase_bar *to, const ti_contact_problem *probl
     }
 }
 
+static bool all_zero(int n, const double *a) {
+    bool some = false;
+    for (int i = 0; a && i < n; i++) some = some || a[i] != 0;
+    return !some;
+}
+
+/* Of nothing comes nothing: rows of velocities ask nothing of displacements. */
+static bool asks_nothing(const phase_bar *to, const ti_contact_problem *problem, int npoint, const double *v_bar,
+                         const double *l_bar) {
+    ti_scratch *s = to->ws->scratch;
+    int b0 = to->f->island[to->island].v0, c0 = 3 * to->f->island[to->island].con0;
+    if (!all_zero(problem->nv, v_bar + b0) || !all_zero(3 * problem->nc, l_bar ? l_bar + c0 : NULL)) return false;
+    for (int k = 0; k < npoint; k++) {
+        memset(s->y[to->phase][k] + b0, 0, sizeof(double) * (size_t)problem->nv);
+        memset(s->c_bar[to->phase][k] + c0, 0, 3 * sizeof(double) * (size_t)problem->nc);
+    }
+    return true;
+}
+
 /* v_bar (nv of the frame), l_bar (3 ncon of the frame) or NULL = 0. */
 static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, const double *l_bar) {
     tribo_ws *ws = to->ws;
@@ -107,6 +126,7 @@ static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, c
     ti_contact_problem problem = ti_step_problem(ws, to->f, to->island, to->phase);
     ti_contact_solution solution = ti_frame_solution(to->f, to->island, to->phase);
     int b0 = is->v0, c0 = 3 * is->con0;
+    if (asks_nothing(to, &problem, solution.npoint, v_bar, l_bar)) return TRIBO_OK;
     for (int k = 0; k < solution.npoint; k++) {
         tribo_status status = ti_contact_factor(ws->contact, &problem, &solution, k);
         if (status < 0) return status;

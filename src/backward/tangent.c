@@ -7,24 +7,25 @@ static bool by_rows(const tribo_ws *ws) {
     return ti_contact_uses_delassus(ws->contact) || ws->model->chains;
 }
 
-/* Row i of the step's Jacobians, in scratch. */
+/* Row i of the step's Jacobians, in scratch; p NULL where it is not asked for. */
 typedef struct jacobian_row {
     double *x, *u, *p; /* (ndx), (nu), (np) */
 } jacobian_row;
 
-static tribo_status reverse_row(tribo_ws *ws, const ti_frame *f, const double *p, int i, jacobian_row *out) {
+static tribo_status reverse_row(tribo_ws *ws, const ti_frame *f, const double *p, int i, bool params,
+                                jacobian_row *out) {
     const tribo_sizes *size = &ws->model->size;
     double *seed = ws->scratch->seed;
-    size_t n = 2 * (size_t)size->ndx + (size_t)size->nu + (size_t)size->np;
+    size_t n = 2 * (size_t)size->ndx + (size_t)size->nu + (params ? (size_t)size->np : 0);
     memset(seed, 0, n * sizeof *seed);
     seed[i] = 1;
-    *out = (jacobian_row){seed + size->ndx, seed + 2 * size->ndx, seed + 2 * size->ndx + size->nu};
+    *out = (jacobian_row){seed + size->ndx, seed + 2 * size->ndx, params ? seed + 2 * size->ndx + size->nu : NULL};
     return ti_reverse(ws, f, p, &(ti_seed_bar){seed, NULL}, out->x, out->u, out->p);
 }
 
 static double product(int n, const double *a, const double *b) {
     double sum = 0;
-    for (int i = 0; b && i < n; i++) sum += a[i] * b[i];
+    for (int i = 0; a && b && i < n; i++) sum += a[i] * b[i];
     return sum;
 }
 
@@ -35,7 +36,7 @@ static tribo_status tangents_by_rows(tribo_ws *ws, const ti_frame *f, const doub
     size_t ndx = (size_t)size->ndx;
     for (int i = 0; i < size->ndx; i++) {
         jacobian_row r;
-        tribo_status status = reverse_row(ws, f, p, i, &r);
+        tribo_status status = reverse_row(ws, f, p, i, in->p != NULL, &r);
         if (status < 0) return status;
         for (int j = 0; j < in->n; j++)
             out[(size_t)j * ndx + (size_t)i] = product(size->ndx, r.x, ti_seed(in->x, j, size->ndx)) +
@@ -51,7 +52,7 @@ static tribo_status jacobians_by_rows(tribo_ws *ws, const ti_frame *f, const dou
     size_t ndx = (size_t)size->ndx, nu = (size_t)size->nu, np = (size_t)size->np;
     for (size_t i = 0; i < ndx; i++) {
         jacobian_row r;
-        tribo_status status = reverse_row(ws, f, p, (int)i, &r);
+        tribo_status status = reverse_row(ws, f, p, (int)i, C != NULL, &r);
         if (status < 0) return status;
         if (A) memcpy(A + i * ndx, r.x, ndx * sizeof *A);
         if (B) memcpy(B + i * nu, r.u, nu * sizeof *B);
