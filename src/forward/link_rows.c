@@ -1,4 +1,5 @@
 /* link_rows.c -- rows of a link as rows of its tree, and the reverse of those of a contact. */
+#include "base/clones.h"
 #include "forward/frame.h"
 
 /* Times how its tree moves it; of a single body they are its own. */
@@ -11,8 +12,12 @@ void ti_link_rows(tribo_ws *ws, int body, const double *R, double *J) {
     for (int d = ws->model->body[body].last; d >= 0; d = ws->model->dof[d].before) {
         double S[TI_TWIST];
         ti_motion_column(&ws->motion, body, d, S);
-        for (int r = 0; r < 3; r++)
-            for (int e = 0; e < TI_TWIST; e++) J[r * tree->nv + d - tree->v] += R[TI_TWIST * r + e] * S[e];
+        double *to = J + d - tree->v;
+        for (int r = 0; r < 3; r++, to += tree->nv) {
+            double sum = *to;
+            for (int e = 0; e < TI_TWIST; e++) sum += R[TI_TWIST * r + e] * S[e];
+            *to = sum;
+        }
     }
 }
 
@@ -30,13 +35,12 @@ static void clear_common(const tribo_ws *ws, const ti_con *c, int w, double *J) 
 
 /* A motion along one of the three directions alone has a part along the others that is rounding: taken at its value it
  * would be a way to slip, with an inertia beyond all others. */
-static void clear_tiny(double share, int w, double *J) {
+TI_CLONES_WIDE static void clear_tiny(double share, int w, double *restrict J) {
+    double *restrict first = J, *restrict second = J + w, *restrict third = J + 2 * w;
     for (int k = 0; k < w; k++) {
-        double x = fabs(J[k]), y = fabs(J[w + k]), z = fabs(J[2 * w + k]), most = share * ti_max(x, ti_max(y, z));
-        if (most == 0) continue; /* of another limb */
-        if (x <= most) J[k] = 0;
-        if (y <= most) J[w + k] = 0;
-        if (z <= most) J[2 * w + k] = 0;
+        double a = first[k], b = second[k], c = third[k], x = fabs(a), y = fabs(b), z = fabs(c);
+        double more = y > z ? y : z, most = share * (x > more ? x : more); /* zero in another limb, where all are */
+        first[k] = x <= most ? 0 : a, second[k] = y <= most ? 0 : b, third[k] = z <= most ? 0 : c;
     }
 }
 
