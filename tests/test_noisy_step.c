@@ -91,6 +91,32 @@ START_TEST(no_push_beyond_reach_nor_without_noise) {
 }
 END_TEST
 
+/* Limits of joints and of tendons push from as far away as contacts do: nothing jumps as one is come near to. */
+START_TEST(limits_come_without_a_jump) {
+    static const char LIMITED[] =
+        "<mujoco><option timestep='0.001' gravity='0 0 0'/><worldbody><body><joint name='j' type='slide'%s/>"
+        "<geom type='sphere' size='0.1' mass='2'/></body></worldbody>%s</mujoco>";
+    char text[sizeof LIMITED + 200];
+    tribo_options o = tribo_default_options();
+    tribo_model *m = NULL;
+    snprintf(text, sizeof text, LIMITED, _i == 0 ? " range='-1 1' limited='true'" : "",
+             _i == 0 ? "" : "<tendon><fixed limited='true' range='-1 1'><joint joint='j' coef='1'/></fixed></tendon>");
+    ck_assert_int_eq(tribo_model_load_memory(text, strlen(text), "limited", NULL, &m, NULL), TRIBO_OK);
+    o.law = (tribo_law_options){
+        .law = TRIBO_LAW_STOCHASTIC, .noise = NOISE, .smoothing = (tribo_smoothing)(TRIBO_SMOOTHING_LOGISTIC + _i / 2)};
+    world w = world_of(m, &o);
+    double last = 0, step = 2e-3 * NOISE * DT, x[2], next[2];
+    for (int k = 15000; k >= 0; k--, last = next[1]) { /* noise pushes by less than the gap would, from nothing on */
+        x[0] = 1 - k * step, x[1] = 0;
+        ck_assert_int_eq(tribo_step(w.ws, w.p, x, NULL, next, NULL), TRIBO_OK);
+        ck_assert_msg(next[1] <= last && last - next[1] <= 1.001 * step / DT, "at %g m: from %g to %g m/s", k * step,
+                      last, next[1]);
+    }
+    ck_assert_msg(last < -0.3 * NOISE, "at the limit %g m/s", last);
+    world_free(&w);
+}
+END_TEST
+
 /* Of velocity alone, or of height alone over dt, the covariance that amounts to the noise of the options. */
 START_TEST(covariance_is_noise) {
     tribo_law_options law = {.law = TRIBO_LAW_STOCHASTIC, .noise = NOISE};
@@ -257,6 +283,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(t, pushes_what_is_not_in_contact, 0, 9);
     tcase_add_loop_test(t, no_kink_in_an_overlap, 0, 2);
     tcase_add_test(t, no_push_beyond_reach_nor_without_noise);
+    tcase_add_loop_test(t, limits_come_without_a_jump, 0, 4);
     tcase_add_loop_test(t, covariance_is_noise, 0, 3);
     tcase_add_test(t, noise_is_of_the_velocity);
     tcase_add_loop_test(t, legs_over_a_floor, 0, 3);

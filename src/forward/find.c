@@ -198,7 +198,7 @@ static bool pushed_reaches(tribo_ws *ws) {
 /* ---- joints ---- */
 
 /* How far the number of a hinge or slide, or the angle of a ball, may move in the step: by its own motion twice, as a
- * geom, and by what may push its body. */
+ * geom, and by what may push its body; noise comes besides. */
 static double joint_reach(const tribo_ws *ws, const ti_joint *j, const double *way, const double *farthest) {
     const ti_motion *motion = &ws->motion;
     ti_spatial axis = {{0, 0, 0}, {0, 0, 0}};
@@ -246,6 +246,7 @@ static tribo_status add_joint(tribo_ws *ws, const ti_joint *j, int v, ti_con_kin
 /* Those of joint j within reach; a ball has only an upper one. */
 static tribo_status limits(tribo_ws *ws, const ti_joint *j, const double *farthest, const double *p) {
     double way[3], q = ti_limit_way(j, ws->motion.q, way), reach = joint_reach(ws, j, way, farthest);
+    reach += ti_step_noise_reach(ws, j->body, 0);
     double low = q - p[j->p + TI_P_LOWER], high = p[j->p + TI_P_UPPER] - q;
     tribo_status s = TRIBO_OK;
     if (low < reach && j->kind != TI_JOINT_BALL) s = add_joint(ws, j, j->v, TI_CON_LIMIT, 1, low);
@@ -308,6 +309,7 @@ static tribo_status tendons(tribo_ws *ws, const double *farthest, const double *
     for (int i = 0; i < m->size.ntendon; i++) {
         const ti_tendon *t = &m->tendon[i];
         double reach, size, length = length_of(ws, t, farthest, &reach, &size);
+        reach += ti_step_noise_reach(ws, t->b, 0);
         for (int end = 0; end < 2 && s == TRIBO_OK; end++) {
             double sign = end ? -1 : 1, gap = sign * (length - p[t->p + (end ? TI_P_LONGEST : TI_P_SHORTEST)]);
             ti_con c = {.rank = rank + 2 * i + end, .a = t->a, .b = t->b, .kind = TI_CON_TENDON, .v = i, .sign = sign};
