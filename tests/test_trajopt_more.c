@@ -781,12 +781,12 @@ static Suite *suite(void) {
     tcase_add_test(few, one_bound_beyond_the_range);
     tcase_add_test(few, targets_wait);
     tcase_add_test(few, searches_end);
-    tcase_add_loop_test(few, workers, 0, 4);
+    tcase_add_loop_test(few, workers, 0, 5);
     tcase_add_loop_test(few, no_allocation_in_a_pass, 0, 3);
     tcase_add_test(c, by_parameters);
     tcase_add_loop_test(c, stages, 0, 2);
     tcase_add_test(c, models_under_a_stage);
-    tcase_add_loop_test(c, interrupts, 0, 4);
+    tcase_add_loop_test(c, interrupts, 0, 5);
     tcase_add_test(c, failing_terms);
     suite_add_tcase(s, few), suite_add_tcase(s, c);
     return s;

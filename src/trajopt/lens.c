@@ -18,6 +18,7 @@ tribo_law_options ti_lens_own(const tribo_options *o) {
 }
 
 void ti_lens_close(tribo_trajopt *t) {
+    if (t->lens != t->nlens) ti_knots_unbend(t);
     for (int i = 0; i < t->nworker; i++) {
         ti_planner *w = &t->planner[i];
         tribo_ws_free(w->lens), tribo_tape_free(w->glimpse);
@@ -32,7 +33,8 @@ void ti_models_forget(tribo_trajopt *t) {
     t->linear = t->bends = t->followed = t->failed = t->settled = t->met = false;
     t->regularisation = t->growth = t->rate = 0;
     t->steps = 0, t->milestone = HUGE_VAL;
-    for (int k = 0; k < t->knots; k++) memset(t->knot[k].bent, 0, sizeof(double) * w * w);
+    bool secants = t->method != TRIBO_METHOD_NEWTON; /* what it knows has its own place and law */
+    for (int k = 0; k < t->knots && secants; k++) memset(t->knot[k].bent, 0, sizeof(double) * w * w);
 }
 
 /* Models of the best under a law of `lens` from now on. */
@@ -42,6 +44,7 @@ static tribo_status open(tribo_trajopt *t, int lens) {
     ti_models_forget(t);
     t->lens = lens, t->lens_cost = t->best.cost;
     if (lens == t->nlens) return s;
+    ti_knots_unbend(t);
     o.law = t->stage[lens], o.warm_start = false; /* a step is the same for every worker then */
     for (int i = 0; i < t->nworker && s >= 0; i++) {
         ti_planner *w = &t->planner[i];

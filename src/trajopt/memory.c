@@ -26,6 +26,10 @@ static void lay_out_knot(const tribo_trajopt *t, ti_arena *a, bool end, ti_knot 
     TI_CARVE(a, k->gap, n);
     TI_CARVE(a, k->feed, nc);
     TI_CARVE(a, k->gain, nc * n);
+    if (t->method != TRIBO_METHOD_NEWTON) return;
+    TI_CARVE(a, k->whole, (n + nc) * (n + nc));
+    TI_CARVE(a, k->z0, (size_t)t->z.nx + nc);
+    TI_CARVE(a, k->lambda0, n);
 }
 
 static void lay_out_planner(const tribo_trajopt *t, ti_arena *a, ti_planner *w) {
@@ -45,6 +49,7 @@ static void lay_out_planner(const tribo_trajopt *t, ti_arena *a, ti_planner *w) 
     size_t wide = n + (size_t)t->nc;
     TI_CARVE(a, w->slope, wide);
     TI_CARVE(a, w->slope0, wide);
+    TI_CARVE(a, w->s, wide);
     TI_CARVE(a, w->z, t->z.nx);
     TI_CARVE(a, w->c, t->nc);
     TI_CARVE(a, w->bar, 2 * n);

@@ -2,7 +2,8 @@
  * docs/math.md eq. (403)-(407). */
 #include "trajopt/task.h"
 
-static const double LEAST = 1e-2, MOST = 1e10, GROWTH_MOST = 10, GAP_LEAST = 1e-13, SHARE_LEAST = 1e-3, ARMIJO = 1e-4;
+static const double LEAST = 1e-2, MOST = 1e10, GROWTH_MOST = 10, GAP_LEAST = 1e-13, SHARE_LEAST = 1e-3, ARMIJO = 1e-4,
+                    LONGER = 1.25;
 
 enum { STALL = 20 }; /* steps, of which that many must gain more than the tolerance a step */
 
@@ -38,18 +39,40 @@ static void accept(tribo_trajopt *t, double share, double foretold) {
     t->linear = t->failed = false;
     t->progress.step = share;
     if (foretold < 0.3 || share < 0.3) more_regularisation(t);
-    if (foretold > 0.6 && share == 1) less_regularisation(t);
+    if (foretold > 0.6 && share >= 1) less_regularisation(t);
 }
 
-/* Backward until the matrices are definite; what secants say is dropped before it costs long steps. @return whether
- * they came to be. */
+/* Backward until the matrices are definite; what second derivatives say beyond their convex part, and what secants say,
+ * is dropped before it costs long steps. @return whether they came to be. */
 static bool backward(tribo_trajopt *t) {
+    t->wholes = t->method == TRIBO_METHOD_NEWTON;
     while (!ti_riccati(t)) {
+        if (t->wholes) {
+            t->wholes = false;
+            continue;
+        }
         if (!t->bends) more_regularisation(t);
         t->bends = false;
         if (t->regularisation > MOST) return false;
     }
     return true;
+}
+
+/* Where the trial, of the whole step, gained more than was foretold the models bend too much: longer steps as long as
+ * they are better, to the bottom of the parabola through what is known or twice as far. eq. (506)
+ * @return TRIBO_INTERRUPTED, or what the step at the end says. *share: its length */
+static tribo_status lengthen(tribo_trajopt *t, double slope, double *share) {
+    size_t bytes = sizeof(double) * (size_t)(t->knots * t->nc);
+    for (;;) {
+        double change = t->trial.cost - t->best.cost, curve = change / *share - slope, limit = t->trial.cost;
+        double next = *share * (curve > -slope / 4 ? -slope / curve / 2 : 2);
+        if (next < LONGER * *share) return TRIBO_OK;
+        memcpy(t->flat, t->trial.U, bytes);
+        tribo_status s = ti_path_roll(t, (ti_roll){.share = next, .limit = &limit});
+        if (s == TRIBO_INTERRUPTED || s == TRIBO_E_NOMEM) return s;
+        if (s != TRIBO_OK || !(t->trial.cost < limit)) return ti_path_roll(t, (ti_roll){.U = t->flat});
+        *share = next;
+    }
 }
 
 /* Halves the step until cost and gaps fall by a share of what the models say. @return TRIBO_NOT_CONVERGED: none did. */
@@ -67,6 +90,9 @@ static tribo_status search(tribo_trajopt *t, double slope, double bend, double m
         if (!(change <= ARMIJO * model)) continue;
         double off = change - straight - share * share * bend;
         if (t->method == TRIBO_METHOD_DDP) t->bends = fabs(off - share * share * more) < fabs(off);
+        bool longer = t->method == TRIBO_METHOD_NEWTON && share == 1 && gap == 0 && change < LONGER * model;
+        if (longer) s = lengthen(t, slope, &share);
+        if (s != TRIBO_OK) return s;
         accept(t, share, change / model);
         return TRIBO_OK;
     }

@@ -4,19 +4,41 @@
 #include "trajopt/multiply.h"
 #include "trajopt/task.h"
 
+static const double SHARE = 0.5; /* of Q_uu with the convex part of the dynamics' second derivative */
+
+/* Whether Q_uu keeps a share of what it has with the convex part where it has the whole second derivative. eq. (506) */
+static bool keeps_definite(const tribo_trajopt *t, const ti_knot *k) {
+    double R[TI_CONTROLS_MAX * TI_CONTROLS_MAX];
+    int n = t->z.ndx, nc = t->nc, w = n + nc, ld = ti_ld(nc);
+    for (int i = 0; i < nc; i++)
+        for (int j = 0; j < nc; j++) {
+            int at = (n + i) * w + n + j;
+            R[i * ld + j] = (1 - SHARE) * t->Quu[i * nc + j] + k->times * (k->whole[at] - SHARE * k->bent[at]);
+        }
+    return ti_chol(nc, R, ld, 0) == 0;
+}
+
+static const double *bent_of(const tribo_trajopt *t, const ti_knot *k, double *times) {
+    *times = t->method == TRIBO_METHOD_NEWTON ? k->times : 1;
+    return k->is_whole ? k->whole : k->bent;
+}
+
 /* What the dynamics' own second derivative adds to Q. */
-static void add_bent(tribo_trajopt *t, const ti_knot *k) {
+static void add_bent(tribo_trajopt *t, ti_knot *k) {
     int n = t->z.ndx, nc = t->nc, w = n + nc;
+    k->is_whole = t->wholes && keeps_definite(t, k);
+    double c;
+    const double *bent = bent_of(t, k, &c);
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) t->Qxx[i * n + j] += k->bent[i * w + j];
+        for (int j = 0; j < n; j++) t->Qxx[i * n + j] += c * bent[i * w + j];
     for (int i = 0; i < nc; i++) {
-        for (int j = 0; j < n; j++) t->Qux[i * n + j] += k->bent[(n + i) * w + j];
-        for (int j = 0; j < nc; j++) t->Quu[i * nc + j] += k->bent[(n + i) * w + n + j];
+        for (int j = 0; j < n; j++) t->Qux[i * n + j] += c * bent[(n + i) * w + j];
+        for (int j = 0; j < nc; j++) t->Quu[i * nc + j] += c * bent[(n + i) * w + n + j];
     }
 }
 
 /* Q of a knot from V of the next. eq. (404) */
-static void expand(tribo_trajopt *t, const ti_knot *k) {
+static void expand(tribo_trajopt *t, ti_knot *k) {
     int n = t->z.ndx, nc = t->nc;
     size_t d = sizeof(double), nn = (size_t)(n * n);
     for (int i = 0; i < n; i++) { /* the gap: V_x := V_x + V_xx gap */
@@ -29,12 +51,13 @@ static void expand(tribo_trajopt *t, const ti_knot *k) {
     memcpy(t->Qxx, k->lxx, nn * d), memcpy(t->Qx, k->lx, (size_t)n * d);
     memcpy(t->Qux, k->lux, (size_t)(nc * n) * d), memcpy(t->Quu, k->luu, (size_t)(nc * nc) * d);
     memcpy(t->Qu, k->lu, (size_t)nc * d);
-    if (t->bends) add_bent(t, k);
+    if (t->bends && t->method != TRIBO_METHOD_NEWTON) add_bent(t, k);
     ti_times_t(n, n, n, k->A, t->VA, true, t->Qxx);
     ti_times_t(nc, n, n, k->B, t->VA, true, t->Qux);
     ti_times_t(nc, nc, n, k->B, t->VB, true, t->Quu);
     ti_times_t(n, 1, n, k->A, t->dx, true, t->Qx);
     ti_times_t(nc, 1, n, k->B, t->dx, true, t->Qu);
+    if (t->bends && t->method == TRIBO_METHOD_NEWTON) add_bent(t, k); /* by what Q_uu is without */
 }
 
 /* The step within bounds, and the feedback of what is free. eq. (405)-(407) */
@@ -115,13 +138,14 @@ static void expect_knot(const tribo_trajopt *t, const ti_knot *k, double *slope,
 /* d'Wd/2 of what the dynamics' second derivative adds. */
 static double expect_bent(const tribo_trajopt *t, const ti_knot *k) {
     int n = t->z.ndx, w = n + t->nc;
-    double sum = 0;
+    double sum = 0, times;
+    const double *bent = bent_of(t, k, &times);
     for (int i = 0; i < w; i++) {
         double row = 0;
-        for (int j = 0; j < w; j++) row += k->bent[i * w + j] * (j < n ? t->dx[j] : t->du[j - n]);
+        for (int j = 0; j < w; j++) row += bent[i * w + j] * (j < n ? t->dx[j] : t->du[j - n]);
         sum += row * (i < n ? t->dx[i] : t->du[i - n]) / 2;
     }
-    return sum;
+    return times * sum;
 }
 
 void ti_expectation(tribo_trajopt *t, double *slope, double *bend, double *more) {

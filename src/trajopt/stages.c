@@ -40,7 +40,7 @@ tribo_status ti_stage_open(tribo_trajopt *t, int stage, tribo_diag *diag) {
     for (int i = 0; i < t->nworker && s >= 0; i++) s = planner_open(t, &o, &t->planner[i], diag);
     for (int i = 0; i < 2 && s >= 0; i++)
         s = tribo_tape_new(t->planner[0].ws, t->knots * t->substeps, 0, i ? &t->trial.tape : &t->best.tape);
-    ti_models_forget(t);
+    ti_models_forget(t), ti_knots_unbend(t);
     t->carried = false;
     if (s < 0) ti_stage_free(t);
     return s;

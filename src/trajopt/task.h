@@ -36,6 +36,7 @@ typedef struct ti_planner {
     double *impulse_bar;         /* (contacts at most,3), where there are such terms */
     tribo_tape *probe;           /* a knot's steps, where the dynamics' second derivative is asked for */
     double *slope, *slope0;      /* (ndx+nc): [A B]' lambda, and that of the knot itself */
+    double *s;                   /* (ndx+nc) from where a second derivative was found */
     double *z, *c, *bar, *u_bar; /* (nx), (nc) a state and controls beside a knot's; (2,ndx), (nu) of its reverse */
     double *vector, *value;      /* (ndx+nc,ndx+nc), (4 (ndx+nc)): of a symmetric matrix, and what finding them takes */
 } ti_planner;
@@ -47,9 +48,13 @@ typedef struct ti_knot {
     double *lxx, *lux, *luu; /* (ndx,ndx), (nc,ndx), (nc,nc) */
     double *gap;             /* (ndx): what the dynamics lead to, less the next state */
     double *bent;            /* (ndx+nc,ndx+nc): what the dynamics' second derivative adds */
+    double *whole;           /* of NEWTON: the same before it was made convex */
     double *lambda;          /* (ndx): dJ/dx of the next */
     double *A0, *B0;         /* the models before, of `bent` */
+    double *z0, *lambda0;    /* of NEWTON: (nx+nc), (ndx) what `bent` was found at, with A0 and B0 */
     double *feed, *gain;     /* (nc), (nc,ndx): the step and its feedback */
+    double times;            /* of NEWTON: how many times `bent` and `whole` count */
+    bool known, is_whole;    /* of NEWTON: they are of z0; the last backward pass took `whole` */
 } ti_knot;
 
 /* States, controls, the tape that led to them. */
@@ -105,6 +110,7 @@ struct tribo_trajopt {
     double regularisation, growth, rate;         /* rate: the last step of first order */
     bool followed, failed; /* the models before are of the trial; no step was found in the last pass */
     bool bends;            /* whether secants count: where they foretold the last step better */
+    bool wholes;           /* whether second derivatives may count before they are made convex */
     bool linear;           /* the knots' models are the best's */
     bool settled;          /* no step improves, in this stage */
     bool met;              /* the stage's minimum is reached */
@@ -262,8 +268,14 @@ double ti_steepest(const tribo_trajopt *t, const double *gradient);
 
 /* ---- bend.c: the dynamics' second derivative, of NEWTON ---- */
 
-/* bent of all knots from their lambda, by all workers. */
+/* bent of all knots from their lambda, by all workers; where little has changed it stays as it was. */
 tribo_status ti_knots_bend(tribo_trajopt *t);
+/* Other laws: none is known. */
+static inline void ti_knots_unbend(tribo_trajopt *t) {
+    for (int k = 0; k < t->knots; k++) t->knot[k].known = false;
+}
+/* Those of `shift` knots later. */
+void ti_knots_shift_bent(tribo_trajopt *t, int shift);
 
 /* ---- stages.c ---- */
 

@@ -180,8 +180,9 @@ static void shift_rows(double *a, size_t n, size_t row, size_t shift, bool clear
     if (clear) memset(a + (n - shift) * row, 0, shift * row * sizeof *a);
 }
 
-/* Feedback and multipliers of `shift` knots later. */
+/* Feedback, second derivatives and multipliers of `shift` knots later. */
 static void shift_knowledge(tribo_trajopt *t, int shift) {
+    ti_knots_shift_bent(t, shift);
     for (int k = 0; k + shift < t->knots; k++)
         memcpy(t->knot[k].gain, t->knot[k + shift].gain, sizeof(double) * (size_t)(t->nc * t->z.ndx));
     for (int i = 0; i < t->nterm; i++) {
@@ -194,7 +195,7 @@ static void shift_knowledge(tribo_trajopt *t, int shift) {
 }
 
 static void forget_knowledge(tribo_trajopt *t) {
-    ti_gains_forget(t);
+    ti_gains_forget(t), ti_knots_unbend(t);
     for (int i = 0; i < t->nterm; i++) ti_term_release(&t->term[i]);
 }
 
