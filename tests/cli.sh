@@ -471,6 +471,7 @@ wrong "a term of nothing" 'task.json:2: terms\[0\]: there is no "what": .*joint-
 wrong "a term of no joint" 'terms\[0\]: there is no "on": .*rail, pivot' '{"knots": 100, "terms": [{"what": "joint"}]}'
 wrong "a joint misspelt" 'task.json:3: terms\[1\].on: there is no joint .pivto.; the nearest is pivot' \
     '{"knots": 100, "terms": [{"what": "control"},\n {"what": "joint",\n "on": "pivto"}]}'
+wrong "a joint of another machine" 'there is no joint .shoulder.; there are rail, pivot' '{"knots": 9, "terms": [{"what": "joint", "on": "shoulder"}]}'
 wrong "a key misspelt" 'task.json:2: terms\[0\].wieght: there is no such key; the nearest is weight' '{"knots": 9, "terms": [{"what": "control",\n"wieght": 1}]}'
 wrong "a kind misspelt" 'no kind of term .contrl.; the nearest is control' '{"knots": 9, "terms": [{"what": "contrl"}]}'
 wrong "a norm misspelt" 'no norm .hubert.; the nearest is huber' '{"knots": 9, "terms": [{"what": "control", "norm": "hubert"}]}'
@@ -497,6 +498,10 @@ wrong "a knot beyond the task" 'at\[1\]: 20 is not a knot' '{"knots": 9, "terms"
 wrong "the joint of a free body" 'body .cube. moves freely, without a joint' '{"knots": 9, "terms": [{"what": "joint", "on": "cube"}]}' "$data/scenes/push.xml"
 wrong "a law without that solver" 'task.json:2: stages\[1\]: ' '{"knots": 9, "stages": [{"noise": 0.1},\n{"law": "ncp", "solver": "lemke"}], "terms": [{"what": "control"}]}'
 wrong "a word of no law" 'stages\[0\].noize: .*nearest is noise' '{"knots": 9, "stages": [{"noize": 0.1}], "terms": [{"what": "control"}]}'
+wrong "a word of two parts" 'stages\[0\].dry_compliance: .*no number above 0' \
+    '{"knots": 9, "stages": [{"softness": "physical", "compliance": 1, "dry_compliance": -1}], "terms": [{"what": "control"}]}'
+wrong "bounds of six columns" 'bounds.cube: is neither .* like "cube.fx"' \
+    '{"knots": 9, "controls": ["cube"], "bounds": {"cube": [1, 1, 0, 0, 0, 0]}, "terms": [{"what": "control"}]}' "$data/scenes/push.xml"
 wrong "bounds that hold nothing" 'bounds.rail: from 1 to -1' '{"knots": 9, "bounds": {"rail": [1, -1]}, "terms": [{"what": "control"}]}'
 wrong "a control twice" 'controls\[1\]: is there twice' '{"knots": 9, "controls": ["rail", "rail.tau"], "terms": [{"what": "control"}]}'
 wrong "a key of the scene misspelt" 'start: there is no key of the scene .hag.; the nearest is hang' '{"knots": 9, "start": "hag", "terms": [{"what": "control"}]}' \

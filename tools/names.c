@@ -29,8 +29,17 @@ near_name near_begin(const char *name) {
     return (near_name){.name = name, .least = (int)strlen(name) / 2 + 1};
 }
 
+static void list(near_name *n, const char *candidate) {
+    size_t at = strlen(n->all), room = sizeof n->all - at;
+    if (room > strlen(candidate) + sizeof ", ...")
+        snprintf(n->all + at, room, "%s%s", at ? ", " : "", candidate);
+    else if (at >= 3 && strcmp(n->all + at - 3, "...") != 0)
+        snprintf(n->all + at, room, ", ...");
+}
+
 void near_offer(near_name *n, const char *candidate) {
     int d = candidate && *candidate ? name_distance(n->name, candidate) : n->least;
+    if (candidate && *candidate) list(n, candidate);
     if (d >= n->least) return;
     n->least = d;
     snprintf(n->nearest, sizeof n->nearest, "%s", candidate);

@@ -11,6 +11,7 @@ typedef struct near_name {
     const char *name;  /* that there is not */
     char nearest[128]; /* "" = none is near */
     int least;         /* its distance, if any */
+    char all[300];     /* those that were offered */
 } near_name;
 near_name near_begin(const char *name);
 void near_offer(near_name *n, const char *candidate);

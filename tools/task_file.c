@@ -197,7 +197,8 @@ static void read_bounds_of(task_reader *r, const char *name, const json_t *value
     } else if (json_is_array(value) && json_array_size(value) == 2) {
         lower = read_bound(r, value, 0), upper = read_bound(r, value, 1);
     } else {
-        task_wrong(r, "is neither [lower, upper] nor one number for both sides");
+        task_wrong(r, "is neither [lower, upper] nor one number for both sides%s",
+                   n > 1 ? ", the same of all its columns; one has a name like \"cube.fx\"" : "");
     }
     if (!(lower <= upper)) task_wrong(r, "from %g to %g there is nothing", lower, upper);
     for (int k = 0; k < n; k++) {

@@ -19,13 +19,13 @@ static void read_word(task_reader *r, const char *word, const json_t *value, tri
         task_wrong(r, "%s", diag.text);
 }
 
+/* Of a contact law, by - or _ as the laws themselves read it. */
 static bool law_word(const char *word) {
-    char plain[64];
-    snprintf(plain, sizeof plain, "%s", word);
-    for (char *c = plain; *c; c++)
-        if (*c == '_') *c = '-';
-    for (int k = 0; tribo_law_word(k); k++)
-        if (strcmp(tribo_law_word(k), plain) == 0) return true;
+    for (int k = 0; tribo_law_word(k); k++) {
+        const char *a = tribo_law_word(k), *b = word;
+        while (*a && (*a == *b || (strchr("-_", *a) && *b && strchr("-_", *b)))) a++, b++;
+        if (!*a && !*b) return true;
+    }
     return false;
 }
 

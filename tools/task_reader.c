@@ -29,8 +29,11 @@ void task_wrong(task_reader *r, const char *format, ...) {
 
 void task_no_such(task_reader *r, const char *what, const near_name *near) {
     bool any = *near->nearest;
-    task_wrong(r, "there is no %s `%s`%s%s", what, near->name, any ? "; the nearest is " : "",
-               any ? near->nearest : "");
+    task_wrong(r, "there is no %s `%s`%s%s", what, near->name,
+               any          ? "; the nearest is "
+               : *near->all ? "; there are "
+                            : "",
+               any ? near->nearest : near->all);
 }
 
 void task_enter(task_reader *r, const char *key, size_t index) {
