@@ -169,7 +169,7 @@ START_TEST(few_passes_when_warm) {
     finger f;
     tribo_ws *act;
     double x[NX], u[NX / 2 + NC], p[500];
-    int passes = 0, plans = 24;
+    int passes = 0, plans = 10;
     memcpy(x, start, sizeof x);
     finger_open(&f, start);
     tribo_model_params(f.m, p);
