@@ -153,6 +153,10 @@ static double distance(const tribo_ws *ws, const ti_con *c) {
     return c->kind == TI_CON_CONNECT ? far : 1;
 }
 
+double ti_closure_rounding(const tribo_ws *ws, const ti_con *c) {
+    return 1e-12 * distance(ws, c);
+}
+
 /* Products of the rows J, of both sides, with one another. */
 static void gram(const int width[2], const double *J, double G[3][3]) {
     memset(G, 0, 9 * sizeof(double));
@@ -195,12 +199,12 @@ static void settle_together(const int width[2], double *J, double *left, double 
 }
 
 void ti_closure_settle(const tribo_ws *ws, const ti_con *c, const int width[2], double *J, double *ref) {
-    const double entry = 1e-14, error = 1e-12;
+    const double entry = 1e-14;
     double size = distance(ws, c), apart[3];
     for (int k = 0; k < 3 * (width[0] + width[1]); k++)
         if (fabs(J[k]) < entry * size) J[k] = 0;
     error_of(ws, c, apart);
-    settle_together(width, J, apart, ref, error * size);
+    settle_together(width, J, apart, ref, ti_closure_rounding(ws, c));
 }
 
 int ti_closure_column(const tribo_ws *ws, const ti_con *c, int side) {

@@ -130,6 +130,7 @@ struct tribo_ws {
     double *M, *J, *vfree, *vnow, *ref, *mu;
     double *J_hit;       /* as J: of impact and rebound, at the places that bodies have then */
     double *mu_hit;      /* mu in an impact, which dry friction of joints has no part in */
+    double *loops;       /* (loop rows,loop rows) of models with loops, their products */
     double *R;           /* (3 ncon) compliance of materials, where the model has any */
     unsigned char *what; /* ti_constraint_kind */
     ti_support *support; /* (2 ncon) of models with joints, and */
@@ -304,12 +305,22 @@ void ti_closure_apart(const tribo_ws *ws, const ti_con *c, bool all, double *ref
 /* Rows and reference of what holds places or axes, without what is but rounding: of what joints hold already, such a
  * row would hold the rest of the motion. width: of the blocks of J, 0 = there is none. */
 void ti_closure_settle(const tribo_ws *ws, const ti_con *c, const int width[2], double *J, double *ref);
+/* What it is apart by is known to. */
+double ti_closure_rounding(const tribo_ws *ws, const ti_con *c);
 /* Of a coupling: the column of its tree that a side has. */
 int ti_closure_column(const tribo_ws *ws, const ti_con *c, int side);
 /* Reverse of a sum of n products l' J v on one side; overwrites them. */
 void ti_closure_side_vjp(tribo_ws *ws, const ti_con *c, int side, int n, ti_row_product *met);
 void ti_closure_reference_vjp(tribo_ws *ws, const ti_con *c, const double *ref_bar);
 void ti_closure_apart_vjp(tribo_ws *ws, const ti_con *c, bool all, const double *ref_bar);
+
+/* ---- loops.c: what several of them hold together ---- */
+
+enum { TI_LOOP_ROWS = 96 }; /* of an island that are compared with each other, at most */
+/* How many there may be in an island, at most that; 0 = one loop alone. */
+int ti_loops_most(const tribo_model *m);
+/* Rows of island k that hold what others before them hold become nothing: docs/math.md eq. (490). */
+void ti_loops_settle(tribo_ws *ws, const ti_frame *f, int k);
 
 /* J of contact i on side 0 (a) or 1 (b), (3,width of its tree); NULL for the world, and for side 1 where both
  * bodies are of one tree. */

@@ -159,6 +159,7 @@ static void problem_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->ref, 3 * nc);
     TI_CARVE(a, w->mu, nc);
     TI_CARVE(a, w->mu_hit, nc);
+    TI_CARVE(a, w->loops, (size_t)ti_loops_most(w->model) * (size_t)ti_loops_most(w->model));
     TI_CARVE(a, w->R, w->model->soft ? 3 * nc : 0);
     TI_CARVE(a, w->what, nc);
     int listed = w->model->chains ? 2 * nc : 0;
