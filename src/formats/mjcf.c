@@ -305,6 +305,7 @@ static void read_body(ti_mjcf *r, xmlNode *node, int parent, int childclass, con
 static void read_worldbody(ti_mjcf *r, xmlNode *node) {
     ti_mjcf_judge(r, node, -1, "mujoco");
     const char *class = ti_xml_attr(&r->error, node, "childclass");
+    ti_mjcf_replicate(r, node);
     inside in = {TRIBO_WORLD, class ? ti_mjcf_class_find(r, node, "childclass", class) : r->main, 0, false, IDENTITY};
     if (!ti_mjcf_bad(r)) read_children(r, node, &in);
 }

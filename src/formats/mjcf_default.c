@@ -98,7 +98,7 @@ static void axis_quat(ti_vec axis, double angle, double quat[4]) {
     ti_quat_exp(ti_scale(angle / ti_norm(axis), axis), quat);
 }
 
-static void euler_quat(const ti_mjcf *r, const double e[3], double quat[4]) {
+void ti_mjcf_euler(const ti_mjcf *r, const double e[3], double quat[4]) {
     quat[0] = 1, quat[1] = quat[2] = quat[3] = 0;
     for (int i = 0; i < 3; i++) {
         char c = r->eulerseq[i];
@@ -206,7 +206,7 @@ void ti_mjcf_orientation(ti_mjcf *r, const xmlNode *node, int class, double quat
     else if (is_axes)
         axes_quat(a, quat);
     else if (strcmp(kind, "euler") == 0)
-        euler_quat(r, a, quat);
+        ti_mjcf_euler(r, a, quat);
     else if (strcmp(kind, "zaxis") == 0)
         zaxis_quat(ti_load3(a), quat);
     else

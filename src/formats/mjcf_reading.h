@@ -178,6 +178,10 @@ const ti_mjcf_rule *ti_mjcf_rule_of(const char *parent, const char *name);
 /* The word of an element that is refused. */
 const char *ti_mjcf_word(const ti_mjcf_rule *rule);
 
+/* ---- mjcf_replicate.c ---- */
+/* Make copies where the world asks for them, in the document itself. */
+void ti_mjcf_replicate(ti_mjcf *r, xmlNode *worldbody);
+
 /* ---- mjcf_option.c ---- */
 void ti_mjcf_option(ti_mjcf *r, const xmlNode *node);
 void ti_mjcf_compiler(ti_mjcf *r, const xmlNode *node);
@@ -199,6 +203,8 @@ int ti_mjcf_numbers(ti_mjcf *r, const xmlNode *node, int class, const char *name
 bool ti_mjcf_ends(ti_mjcf *r, const xmlNode *node, int class, double *half, double pos[3], double quat[4]);
 /* Orientation from quat, euler, axisangle, xyaxes or zaxis; the identity if there is none. */
 void ti_mjcf_orientation(ti_mjcf *r, const xmlNode *node, int class, double quat[4]);
+/* The orientation that three numbers of `euler` are. */
+void ti_mjcf_euler(const ti_mjcf *r, const double angles[3], double quat[4]);
 /* Where an element with pos and an orientation is. */
 ti_frame ti_mjcf_frame(ti_mjcf *r, const xmlNode *node, int class);
 /* The class and the frame of what is in a body or `frame`. */

@@ -65,7 +65,7 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
     {"body/camera", TI_SKIPPED, "", "", ""},
     {"body/light", TI_SKIPPED, "", "", ""},
     {"body/attach", TI_REFUSED, "", "", ""},
-    {"body/replicate", TI_REFUSED, "", "", ""},
+    {"body/replicate", TI_READ, "childclass count offset euler sep", "", ""},
     {"body/composite", TI_REFUSED, "", "", ""},
     {"body/flexcomp", TI_REFUSED, "", "", ""},
     {"body/plugin", TI_REFUSED, "", "", ""},
