@@ -195,7 +195,7 @@ static const struct {
     {WITH("<option viscosity='0.1'/>"), 4, "<option viscosity>: only 0"},
     {WITH("<option integrator='RK4'/>"), 4, "<option integrator>"},
     {WITH("<option sparkle='1'/>"), 4, "<option sparkle>"},
-    {WITH("<option><flag contact='disable'/></option>"), 4, "<flag contact>: not supported"},
+    {WITH("<option><flag passive='disable'/></option>"), 4, "<flag passive>: not supported"},
     {WITH("<compiler angle='turns'/>"), 4, "<compiler angle>"},
     {WITH("<compiler eulerseq='xy'/>"), 4, "<compiler eulerseq>"},
     {WITH("<compiler coordinate='global'/>"), 4, "<compiler coordinate>"},

@@ -127,7 +127,7 @@ START_TEST(numbers_are_made) {
 END_TEST
 
 static const char *const REFUSED[][2] = {
-    {SCENE("<option><flag contact='disable'/></option>", BODY("b", SMALL), ""), "not supported"},
+    {SCENE("<option><flag actuation='disable'/></option>", BODY("b", SMALL), ""), "not supported"},
     {SCENE("<option><flag override='enable'/></option>", BODY("b", SMALL), ""), "not supported"},
     {SCENE("<option><flag gravity='maybe'/></option>", BODY("b", SMALL), ""), "flag gravity"},
     {SCENE("<option integrator='RK4'/>", BODY("b", SMALL), ""), "`RK4` is not supported"},
@@ -382,6 +382,52 @@ START_TEST(what_stands_still_can_be_excluded) {
 }
 END_TEST
 
+/* What a flag turns off is as if it were not in the scene: arms on a floor, with all that there is to turn off. */
+START_TEST(what_is_turned_off) {
+#define TIP(name, at, touch, joint)                                                                                    \
+    "<body name='" name "' pos='0 " at " .3'><joint name='" name "' axis='0 1 0' " joint "/><geom name='" name         \
+    "' type='capsule' size='.05' fromto='0 0 0 .4 0 0' " touch "/></body>"
+#define ARMS(flag, touch, joint, pair, held, tendon)                                                                   \
+    SCENE("<option><flag " flag "/></option>",                                                                         \
+          "<geom name='floor' type='plane' size='1 1 1' " touch "/>" TIP("a", "0", touch, joint)                       \
+              TIP("b", ".08", touch, joint) TIP("c", ".5", touch, joint),                                              \
+          pair held tendon "<actuator><position joint='b' kp='2' inheritrange='1'/></actuator>")
+#define RANGE "range='-50 20' limited='true' "
+#define FREE "range='-50 20' limited='false' "
+#define DRY "frictionloss='.2'"
+#define NO_TOUCH "contype='0' conaffinity='0'"
+#define PAIR "<contact><pair geom1='floor' geom2='c' friction='.2 .2 0 0 0'/></contact>"
+#define HELD "<equality><joint joint1='a' joint2='b'/></equality>"
+#define SUM                                                                                                            \
+    "<tendon><fixed name='t' range='-.2 .4'><joint joint='b' coef='1'/><joint joint='c' coef='1'/></fixed></tendon>"
+    static const char *const CASE[][2] = {
+        {ARMS("contact='disable'", "", RANGE DRY, PAIR, HELD, SUM),
+         ARMS("contact='enable'", NO_TOUCH, RANGE DRY, "", HELD, SUM)},
+        {ARMS("equality='disable'", "", RANGE DRY, PAIR, HELD, SUM),
+         ARMS("equality='enable'", "", RANGE DRY, PAIR, "", SUM)},
+        {ARMS("limit='disable'", "", RANGE DRY, PAIR, HELD, SUM), ARMS("", "", FREE DRY, PAIR, HELD, "")},
+        {ARMS("frictionloss='disable'", "", RANGE DRY, PAIR, HELD, SUM), ARMS("", "", RANGE, PAIR, HELD, SUM)},
+        {ARMS("constraint='disable'", "", RANGE DRY, PAIR, HELD, SUM), ARMS("", NO_TOUCH, FREE, "", "", "")}};
+    enum { STEPS = 300 };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        world w[3];
+        for (int k = 0; k < 3; k++) {
+            tribo_model *m = NULL;
+            tribo_diag diag = {0};
+            const char *text = k < 2 ? CASE[i][k] : ARMS("", "", RANGE DRY, PAIR, HELD, SUM);
+            tribo_status s = tribo_model_load_memory(text, strlen(text), "scene", NULL, &m, &diag);
+            ck_assert_msg(s == TRIBO_OK, "%zu: %s", i, diag.text);
+            w[k] = world_of(m, NULL);
+            world_steps(&w[k], STEPS), world_run(&w[k]);
+        }
+        const size_t bytes = sizeof(double) * (STEPS + 1) * (size_t)w[0].n.nx;
+        ck_assert_msg(memcmp(w[0].X, w[1].X, bytes) == 0, "%zu", i);
+        ck_assert_msg(memcmp(w[0].X, w[2].X, bytes) != 0, "%zu", i);
+        for (int k = 0; k < 3; k++) world_free(&w[k]);
+    }
+}
+END_TEST
+
 /* Names that are given are those of the file; without one, a number that another has gets one more number. */
 START_TEST(names_that_are_made_give_way) {
 #define NAMED(word) " name='" word "' "
@@ -450,6 +496,7 @@ static Suite *suite(void) {
     tcase_add_test(t, many_names_give_way);
     tcase_add_test(t, welded_bodies_may_overlap);
     tcase_add_test(t, welds_have_a_pose);
+    tcase_add_test(t, what_is_turned_off);
     tcase_add_test(t, what_stands_still_can_be_excluded);
     suite_add_tcase(s, t);
     return s;

@@ -398,6 +398,7 @@ void ti_mjcf_read(ti_mjcf *r, xmlDoc *doc, const tribo_load_options *options, co
             ti_mjcf_need_of(r, r->root, (const char *)x->name, (const char *)x->name,
                             "this attribute is not supported");
     read_sections(r);
+    ti_mjcf_turn_off(r);
     ti_mjcf_at(r, r->root); /* where faults of the whole scene are */
     ti_mjcf_tell_needs(r);
 }

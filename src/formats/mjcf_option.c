@@ -8,6 +8,34 @@ static const char *const FALSE_TRUE[] = {"false", "true", NULL};
 
 /* ---- option ---- */
 
+/* What a flag turns off. */
+static unsigned off_of(const char *name) {
+    static const struct {
+        const char *name;
+        unsigned off;
+    } FLAG[] = {{"contact", TI_OFF_CONTACT},
+                {"equality", TI_OFF_EQUALITY},
+                {"limit", TI_OFF_LIMIT},
+                {"frictionloss", TI_OFF_DRY},
+                {"constraint", TI_OFF_CONTACT | TI_OFF_EQUALITY | TI_OFF_LIMIT | TI_OFF_DRY}};
+    for (size_t i = 0; i < sizeof FLAG / sizeof *FLAG; i++)
+        if (strcmp(name, FLAG[i].name) == 0) return FLAG[i].off;
+    return 0;
+}
+
+void ti_mjcf_turn_off(ti_mjcf *r) {
+    tribo_builder *b = r->builder;
+    for (int i = 0; i < b->njoint; i++) {
+        if (r->off & TI_OFF_LIMIT) b->joint[i].def.limited = false;
+        if (r->off & TI_OFF_DRY) b->joint[i].def.frictionloss = 0;
+    }
+    for (int i = 0; i < b->ngeom && (r->off & TI_OFF_CONTACT); i++)
+        b->geom[i].def.contype = b->geom[i].def.conaffinity = 0;
+    if (r->off & TI_OFF_CONTACT) b->npair = r->npair = r->ntwin = 0;
+    if (r->off & TI_OFF_EQUALITY) b->nequality = 0;
+    if (r->off & TI_OFF_LIMIT) b->ntendon = r->ntendon = 0;
+}
+
 static void read_flag(ti_mjcf *r, const xmlNode *node) {
     static const char *const WORDS[] = {"disable", "enable", NULL};
     static const double NONE[3];
@@ -17,6 +45,8 @@ static void read_flag(ti_mjcf *r, const xmlNode *node) {
         int on = ti_mjcf_choice(r, node, -1, name, WORDS, 1), usual = strcmp(name, "override") != 0;
         if (strcmp(name, "gravity") == 0) {
             if (on == 0) tribo_set_gravity(r->builder, NONE);
+        } else if (off_of(name)) {
+            if (on == 0) r->off |= off_of(name);
         } else if (ti_xml_listed(rule->skipped, name)) {
             continue;
         } else if (!ti_xml_listed(rule->refused, name) || on != usual) {

@@ -90,6 +90,8 @@ typedef struct ti_mjcf_mesh {
     int id; /* the builder's; -1 = no geom has asked for it */
 } ti_mjcf_mesh;
 
+typedef enum ti_mjcf_off { TI_OFF_CONTACT = 1, TI_OFF_EQUALITY = 2, TI_OFF_LIMIT = 4, TI_OFF_DRY = 8 } ti_mjcf_off;
+
 typedef enum ti_inertia_rule { TI_INERTIA_AUTO, TI_INERTIA_GEOMS, TI_INERTIA_GIVEN } ti_inertia_rule;
 
 typedef struct ti_mjcf {
@@ -113,6 +115,7 @@ typedef struct ti_mjcf {
     int main;                                     /* the class of what has none, -1 = no defaults */
     const char *meshdir, *assetdir;               /* of the compiler, or NULL */
     bool strippath, exact_meshes, fit_bounds;
+    unsigned off; /* what the scene turns off: ti_mjcf_off */
     int nmesh;
     ti_mjcf_mesh *mesh;
     size_t mesh_bytes;
@@ -184,6 +187,8 @@ void ti_mjcf_replicate(ti_mjcf *r, xmlNode *worldbody);
 
 /* ---- mjcf_option.c ---- */
 void ti_mjcf_option(ti_mjcf *r, const xmlNode *node);
+/* What the options turn off is taken from the builder. */
+void ti_mjcf_turn_off(ti_mjcf *r);
 void ti_mjcf_compiler(ti_mjcf *r, const xmlNode *node);
 /* What the compiler says of masses, done to those of the builder's bodies. */
 void ti_mjcf_masses(ti_mjcf *r);

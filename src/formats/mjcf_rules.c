@@ -26,10 +26,10 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
      "mpr_iterations mpr_tolerance ccd_iterations ccd_tolerance sdf_iterations sdf_initpoints sleep_tolerance impratio "
      "apirate magnetic o_solref o_solimp o_friction",
      "wind density viscosity o_margin actuatorgroupdisable collision"},
-    {"option/flag", TI_READ, "gravity",
+    {"option/flag", TI_READ, "gravity constraint equality frictionloss limit contact",
      "warmstart refsafe sensor midphase eulerdamp autoreset nativeccd island multiccd energy fwdinv invdiscrete sleep "
      "diagexact sensornoise",
-     "constraint equality frictionloss limit contact passive spring damper clampctrl filterparent actuation override"},
+     "passive spring damper clampctrl filterparent actuation override"},
     {"mujoco/size", TI_SKIPPED, "", "", ""},
     {"mujoco/statistic", TI_SKIPPED, "", "", ""},
     {"mujoco/visual", TI_SKIPPED, "", "", ""},
