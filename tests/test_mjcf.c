@@ -655,6 +655,41 @@ START_TEST(saving_keeps_inertials_that_were_overruled) {
 }
 END_TEST
 
+/* A mesh that touches nothing and makes its body's mass: with that written beside it, it is only seen, which takes no
+ * other number from the scene. */
+START_TEST(saving_what_only_weighs) {
+    static const char PATH[] = "mjcf_test_weighs.xml", OUT[] = "mjcf_test_saved.xml";
+    static const char *const WORD[] = {"b/mass", "b/com/y", "ball/size/x"};
+    write_text(PATH,
+               "<mujoco><compiler inertiafromgeom='true'/><asset><mesh name='m' vertex='0 0 0 1 0 0 0 1 0 0 0 1' "
+               "face='0 2 1 0 1 3 0 3 2 1 2 3'/></asset><worldbody><body name='b'><freejoint/>"
+               "<inertial pos='0 0 0' mass='9' diaginertia='1 1 1'/>"
+               "<geom name='weight' type='mesh' mesh='m' contype='0' conaffinity='0'/><geom name='ball' size='.1' "
+               "pos='0 0 1'/></body><body name='c' pos='3 0 0'><freejoint/><geom type='mesh' mesh='m' contype='0' "
+               "conaffinity='0'/><geom name='other' size='.1'/></body></worldbody></mujoco>");
+    tribo_model *m = read_file(PATH);
+    ck_assert_int_eq(m->size.ngeom, 4);
+    for (size_t i = 0; i < sizeof WORD / sizeof *WORD; i++) {
+        double p[256];
+        tribo_diag diag = {0};
+        tribo_model_params(m, p);
+        p[tribo_param_find(m, WORD[i])] += 0.01;
+        ck_assert_msg(tribo_model_save(m, p, PATH, OUT, &diag) == TRIBO_OK, "%s: %s", WORD[i], diag.text);
+        tribo_model *again = read_file(OUT);
+        for (int k = 0; k < again->size.np; k++) {
+            tribo_param_info info;
+            ck_assert_int_eq(tribo_param_describe(again, k, &info), TRIBO_OK);
+            int at = tribo_param_find(m, info.name);
+            if (at >= 0) close_to(again->p0 + k, p + at, 1, 1e-12);
+        }
+        close_to(again->p0 + tribo_param_find(again, WORD[i]), p + tribo_param_find(m, WORD[i]), 1, 1e-12);
+        tribo_model_free(again);
+    }
+    tribo_model_free(m);
+    ck_assert(remove(PATH) == 0 && remove(OUT) == 0);
+}
+END_TEST
+
 /* What a servo has by a damping ratio is a number of its own from then on, whatever moves it: its gear, gain, bias or
  * the mass on its joint. */
 START_TEST(saving_writes_out_a_damping_ratio) {
@@ -1085,6 +1120,7 @@ static Suite *suite(void) {
     tcase_add_test(t, saving_overrules_inertiafromgeom);
     tcase_add_test(t, saving_keeps_inertials_that_were_overruled);
     tcase_add_test(t, saving_writes_out_a_damping_ratio);
+    tcase_add_test(t, saving_what_only_weighs);
     tcase_add_test(t, saving_says_what_is_lost);
     tcase_add_test(t, saving_says_what_a_class_overrules);
     tcase_add_test(t, saving_settles_whose_material_counts);

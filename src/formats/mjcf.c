@@ -298,7 +298,8 @@ static void read_body(ti_mjcf *r, xmlNode *node, int parent, int childclass, con
     int id = own_body ? add_body(r, node, parent, &pose, &has) : parent;
     if (!own_body) keep_rider(r, node, parent, &pose, mocap);
     if (moves == TI_MOVES_BY_JOINTS && !ti_mjcf_bad(r)) ti_mjcf_joints(r, node, id, childclass, &IDENTITY);
-    inside in = {id, childclass, depth, own_body && !inertial_counts(r, &has), own_body ? IDENTITY : pose};
+    bool weighs = own_body && (!inertial_counts(r, &has) || ti_mjcf_took_over(has.inertial));
+    inside in = {id, childclass, depth, weighs, own_body ? IDENTITY : pose};
     if (!ti_mjcf_bad(r)) read_children(r, node, &in);
 }
 

@@ -119,6 +119,7 @@ static void edit_body(ti_edit *e, int i) {
     drop_framed_inertials(body);
     if (!inertial) inertial = insert(e, body, "inertial", true);
     if (!inertial) return;
+    if (!e->scene.body[i].inertial) ti_mjcf_take_over(inertial);
     unset(inertial, "quat euler axisangle xyaxes zaxis diaginertia");
     ti_edit_set_numbers(e, inertial, "pos", p + TI_P_COM, 3);
     ti_edit_set_numbers(e, inertial, "mass", p + TI_P_MASS, 1);

@@ -148,6 +148,15 @@ typedef struct ti_mjcf {
 void ti_mjcf_read(ti_mjcf *r, xmlDoc *doc, const tribo_load_options *options, const tribo_allocator *a);
 void ti_mjcf_close(ti_mjcf *r);
 
+/* An <inertial> that is written in place of what geoms weigh: while the document is edited they stay what they were,
+ * also those that would then only be seen. */
+static inline void ti_mjcf_take_over(xmlNode *inertial) {
+    inertial->psvi = inertial;
+}
+static inline bool ti_mjcf_took_over(const xmlNode *inertial) {
+    return inertial && inertial->psvi;
+}
+
 /* ---- mjcf_include.c ---- */
 /* Put the elements of other files where a document asks for them; path: of its file, NULL = from memory. Their sources
  * are added to *all; release with ti_mjcf_sources_free() after the document, also after an error. */
