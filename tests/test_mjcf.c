@@ -690,6 +690,23 @@ START_TEST(saving_what_only_weighs) {
 }
 END_TEST
 
+/* A body without matter, which geoms overruled in the scene, is written as MuJoCo takes it: by its diagonal. */
+START_TEST(saving_bodies_without_matter) {
+    static const char PATH[] = "mjcf_test_eye.xml", OUT[] = "mjcf_test_saved.xml";
+    write_text(PATH, "<mujoco><compiler inertiafromgeom='true'/><worldbody><body name='b'><freejoint/><geom name='g' "
+                     "size='.1'/><body name='eye' pos='0 0 .2'><inertial pos='0 0 .1' mass='0' diaginertia='0 0 0'/>"
+                     "</body></body></worldbody></mujoco>");
+    tribo_model *m = read_file(PATH);
+    double p[256];
+    tribo_model_params(m, p);
+    p[tribo_param_find(m, "b/mass")] *= 1.1;
+    ck_assert_int_eq(tribo_model_save(m, p, PATH, OUT, NULL), TRIBO_OK);
+    ck_assert(holds(OUT, "mass=\"0\" diaginertia=\"0 0 0\"") && !holds(OUT, "fullinertia"));
+    tribo_model_free(m);
+    ck_assert(remove(PATH) == 0 && remove(OUT) == 0);
+}
+END_TEST
+
 /* What a servo has by a damping ratio is a number of its own from then on, whatever moves it: its gear, gain, bias or
  * the mass on its joint. */
 START_TEST(saving_writes_out_a_damping_ratio) {
@@ -1121,6 +1138,7 @@ static Suite *suite(void) {
     tcase_add_test(t, saving_keeps_inertials_that_were_overruled);
     tcase_add_test(t, saving_writes_out_a_damping_ratio);
     tcase_add_test(t, saving_what_only_weighs);
+    tcase_add_test(t, saving_bodies_without_matter);
     tcase_add_test(t, saving_says_what_is_lost);
     tcase_add_test(t, saving_says_what_a_class_overrules);
     tcase_add_test(t, saving_settles_whose_material_counts);

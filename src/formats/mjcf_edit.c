@@ -120,10 +120,14 @@ static void edit_body(ti_edit *e, int i) {
     if (!inertial) inertial = insert(e, body, "inertial", true);
     if (!inertial) return;
     if (!e->scene.body[i].inertial) ti_mjcf_take_over(inertial);
-    unset(inertial, "quat euler axisangle xyaxes zaxis diaginertia");
+    bool products = p[TI_P_INERTIA + 3] != 0 || p[TI_P_INERTIA + 4] != 0 || p[TI_P_INERTIA + 5] != 0;
+    unset(inertial, "quat euler axisangle xyaxes zaxis diaginertia fullinertia");
     ti_edit_set_numbers(e, inertial, "pos", p + TI_P_COM, 3);
     ti_edit_set_numbers(e, inertial, "mass", p + TI_P_MASS, 1);
-    ti_edit_set_numbers(e, inertial, "fullinertia", p + TI_P_INERTIA, 6);
+    if (products) /* MuJoCo takes no zeros here, which it does of a diagonal */
+        ti_edit_set_numbers(e, inertial, "fullinertia", p + TI_P_INERTIA, 6);
+    else
+        ti_edit_set_numbers(e, inertial, "diaginertia", p + TI_P_INERTIA, 3);
     let_inertial_count(e);
 }
 
