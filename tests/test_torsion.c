@@ -249,6 +249,40 @@ START_TEST(rolling_yields_to_gaps) {
 }
 END_TEST
 
+/* The share of a torque's impulse that a box has which lands flat, and its derivative. */
+static double landed(double mu, double torsion, double *slope) {
+    static const double half[3] = {0.1, 0.15, 0.05}, torque = 0.3;
+    tribo_builder *b = tribo_builder_new(NULL);
+    tribo_material hard = material(mu, torsion, 0);
+    hard.restitution = 0.4;
+    world_wall(b, "floor", NULL, NULL, hard);
+    world_solid(b, "box", TRIBO_BOX, M, half, (double[3]){0, 0, half[2] + 1e-4}, hard);
+    world w = world_new(b, H);
+    world_v0(&w, 0)[2] = -0.2;
+    world_steps(&w, 1);
+    w.U[5] = torque;
+    world_run(&w);
+    world_gradient(&w, 1, world_dv(&w, 0, 5));
+    double inertia = M * (half[0] * half[0] + half[1] * half[1]) / 3;
+    double share = world_v(&w, 1, 0, 5) * inertia / (torque * H);
+    *slope = w.u_bar[5] * inertia / H;
+    world_free(&w);
+    return share;
+}
+
+/* Friction across and against turning both stop what the box turns by when it is hit, and nothing else. */
+START_TEST(what_lands_is_stopped_once) {
+    static const double ways[][2] = {{0.8, 0}, {0, 0.2}, {0.8, 0.2}};
+    double slope, stopped = landed(0.8, 0, &slope);
+    ck_assert_double_lt(stopped, 0.9);
+    NEAR(landed(0, 0, &slope), 1, ROUND);
+    for (int k = 0; k < 3; k++) {
+        NEAR(landed(ways[k][0], ways[k][1], &slope), stopped, 1e-9);
+        NEAR(slope, stopped, 1e-9);
+    }
+}
+END_TEST
+
 /* ---- files ---- */
 
 #define SCENE(friction, condim, pair)                                                                                  \
@@ -469,6 +503,7 @@ static Suite *suite(void) {
     tcase_add_test(c, refused_by_name);
     tcase_add_loop_test(c, reverse_and_tangents, 0, 10);
     tcase_add_test(c, rolling_yields_to_gaps);
+    tcase_add_test(c, what_lands_is_stopped_once);
     tcase_add_test(c, a_rolling_rod_is_a_ring);
     tcase_add_test(c, read_and_written);
 #ifdef HAVE_MUJOCO

@@ -342,7 +342,7 @@ static void reverse_times(tribo_ws *ws, const ti_frame *f, int k) {
         if (s->give_bar[i] != 0) reverse_own_time(ws, f, k, i, time_bar);
     for (int i = hits; i < end; i++) {
         int r = ws->root[ws->blk_a[i]];
-        double l = ti_impact_impulse(ws, f, is, i, 2);
+        double l = ti_impact_push(ws, f, is, i);
         if (!(l > 0)) continue;
         s->tau_bar[i] += time_bar[r] * l / ws->weight[r];
         s->l_bar[3 * i + 2] += time_bar[r] * (f->con[i].tau - ws->time[is->blk0 + r]) / ws->weight[r];
@@ -441,17 +441,17 @@ static void reverse_late(tribo_ws *ws, const ti_frame *f, int k, int i, const do
     ti_scratch *s = ws->scratch;
     const ti_con *c = &f->con[i];
     const ti_island *is = &f->island[k];
-    if (ti_con_spins(c)) return;
-    double come = ti_impact_approach(ws, f, k, i);
+    int host = ti_con_host(f, i);
+    double come = host == i ? ti_impact_approach(ws, f, k, i) : 0;
     if (is->impact == TRIBO_IMPACT_NEWTON && come < 0) {
         double come_bar = ti_con_number(ws->model, c, p, TI_M_RESTITUTION) * late_bar[2];
         s->e_bar[i] += late_bar[2] * come, late_bar[2] += come_bar;
         add_hit(ws, f, i, 2, come_bar, ws->vnow, s->now_bar);
     }
-    double span = is->prompt ? 0 : ti_frame_impact(ws, c).span / ws->options.dt;
+    double span = is->prompt ? 0 : ti_frame_impact(ws, &f->con[host]).span / ws->options.dt;
     for (int r = 0; r < 3; r++) {
         double a_bar = late_bar[r] * span;
-        s->tau_bar[i] += late_bar[r] * ti_impact_acceleration(ws, f, k, i, r);
+        s->tau_bar[host] += late_bar[r] * ti_impact_acceleration(ws, f, k, i, r);
         if (a_bar == 0) continue;
         add_hit(ws, f, i, r, a_bar, f->phase[TI_HOLD].v[TI_SOLVED], s->hold_bar);
         add_hit(ws, f, i, r, -a_bar, ws->vnow, s->now_bar);

@@ -366,18 +366,19 @@ static void late_tangent(const task *t, int i, int j) {
     const ti_con *c = &t->f->con[i];
     const double *p_dot = p_dot_of(t, j), *now_dot = in_direction(t, s->now_dot, j);
     size_t to = at_contact(t, j, i);
-    double *late = s->late_dot + 3 * to, span = t->is->prompt ? 0 : ti_frame_impact(ws, c).span / ws->options.dt;
+    int host = ti_con_host(t->f, i);
+    double *late = s->late_dot + 3 * to, span = 0;
+    if (!t->is->prompt) span = ti_frame_impact(ws, &t->f->con[host]).span / ws->options.dt;
     contact_dot d = {0};
     late[0] = late[1] = late[2] = s->ref_dot[to] = 0;
-    if (ti_con_spins(c)) return;
     if (ti_frame_acts(t->f, t->k, i)) d = phase_dot(t, TI_IMPACT, i, j);
     for (int r = 0; r < 3; r++) {
-        late[r] = ti_impact_acceleration(ws, t->f, t->k, i, r) * s->tau_dot[to];
+        late[r] = ti_impact_acceleration(ws, t->f, t->k, i, r) * s->tau_dot[at_contact(t, j, host)];
         late[r] += span * at_hit(t, &d, i, r, t->f->phase[TI_HOLD].v[TI_SOLVED], in_direction(t, s->v_sum[TI_HOLD], j));
         late[r] -= span * at_hit(t, &d, i, r, ws->vnow, now_dot);
     }
     s->ref_dot[to] = late[2];
-    double come = ti_impact_approach(ws, t->f, t->k, i);
+    double come = host == i ? ti_impact_approach(ws, t->f, t->k, i) : 0;
     if (t->is->impact != TRIBO_IMPACT_NEWTON || !(come < 0)) return;
     int e = c->pair.material[TI_M_RESTITUTION];
     s->ref_dot[to] += t->p[e] * (at_hit(t, &d, i, 2, ws->vnow, now_dot) + late[2]) + (p_dot ? p_dot[e] * come : 0);
@@ -425,7 +426,6 @@ static double energy_dot(const task *t, int blk, int j, const double *v, const d
 static double impulse_dot(const task *t, int i, int r, int j, double share_dot) {
     const ti_scratch *s = t->ws->scratch;
     size_t at = at_contact(t, j, i);
-    if (ti_con_spins(&t->f->con[i])) return 0;
     double sum = s->lambda_sum[TI_IMPACT][3 * at + r];
     if (t->is->phase[TI_REBOUND].npoint == 0) return sum;
     sum += t->is->share * (s->lambda_sum[TI_REBOUND][3 * at + r] + (r == 2 ? s->give_dot[at] : 0));
@@ -501,7 +501,7 @@ static void displacement_tangent(const task *t, int j, double share_dot) {
     memset(time_dot, 0, sizeof(double) * (size_t)t->is->nblk);
     for (int i = t->is->con0 + t->is->nhold; i < t->is->con0 + t->is->ncon; i++) {
         int r = ws->root[ws->blk_a[i]];
-        double l = ti_impact_impulse(ws, t->f, t->is, i, 2), over = t->f->con[i].tau - ws->time[t->is->blk0 + r];
+        double l = ti_impact_push(ws, t->f, t->is, i), over = t->f->con[i].tau - ws->time[t->is->blk0 + r];
         if (l > 0)
             time_dot[r] +=
                 (l * s->tau_dot[at_contact(t, j, i)] + over * impulse_dot(t, i, 2, j, share_dot)) / ws->weight[r];

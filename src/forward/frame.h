@@ -456,8 +456,10 @@ bool ti_con_comes_to_land(const tribo_ws *ws, const ti_frame *f, int i);
 void ti_impact_motions(const tribo_ws *ws, ti_frame *f, int k);
 /* Velocity that impact and a share of the rebound leave, entry j of the frame's blocks. */
 double ti_impact_velocity(const ti_frame *f, const ti_island *is, double share, int j);
-/* Impulse of impact and rebound together, row r of contact i; none against turning. */
+/* Impulse of impact and rebound together, row r of contact i. */
 double ti_impact_impulse(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, int r);
+/* How hard it pushes, by which times count; what is against turning does not. */
+double ti_impact_push(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i);
 /* Whether a contact pushes in the impact or after it. */
 bool ti_impact_transmits(const ti_frame *f, const ti_island *is, int i);
 /* ws->time: of the impacts that reach a body of the island, weighted by their impulses; 0 where none does. The groups
@@ -544,9 +546,9 @@ tribo_status ti_step_measure(tribo_ws *ws, const ti_frame *f);
 void ti_island_brinks(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p,
                       tribo_contact_info *info);
 
-/* Contacts of a solved phase whose load places decide about, since friction holds the bodies in a ring, counted in
+/* Contacts of a solved island whose load places decide about, since friction holds the bodies in a ring, counted in
  * info: ring.c. */
-tribo_status ti_island_ring(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, tribo_contact_info *info);
+tribo_status ti_island_ring(tribo_ws *ws, const ti_frame *f, int k, tribo_contact_info *info);
 
 /* Append the frame of a step that returned `status` to a tape; TRIBO_E_CAPACITY if it is full, TRIBO_E_ARG if it is
  * another workspace's or p is not the tape's. */

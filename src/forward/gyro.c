@@ -7,7 +7,7 @@ static const double TURN = 0.5;
 double ti_gyro_push(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int b, int i) {
     int k = b - is->blk0;
     if (ws->blk_a[i] != k && ws->blk_b[i] != k) return 0;
-    return ti_max(ti_impact_impulse(ws, f, is, i, 2), 0);
+    return ti_impact_push(ws, f, is, i);
 }
 
 bool ti_gyro_of(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int b, ti_gyro *g) {

@@ -60,10 +60,10 @@ double ti_impact_acceleration(const tribo_ws *ws, const ti_frame *f, int k, int 
 }
 
 double ti_impact_late(const tribo_ws *ws, const ti_frame *f, int k, int i, int r) {
-    if (ti_con_spins(&f->con[i])) return 0;
-    if (i >= f->island[k].con0 + f->island[k].nhold)
-        return ti_impact_acceleration(ws, f, k, i, r) * ti_frame_impact(ws, &f->con[i]).span;
-    if (r < 2 || !ti_impact_parted(ws, f, k, i)) return 0;
+    int host = ti_con_host(f, i); /* friction against turning comes when its contact does */
+    if (host >= f->island[k].con0 + f->island[k].nhold)
+        return ti_impact_acceleration(ws, f, k, i, r) * ti_frame_impact(ws, &f->con[host]).span;
+    if (host < i || r < 2 || !ti_impact_parted(ws, f, k, i)) return 0;
     return ti_row_velocity(ws, f, i, 2, f->phase[TI_HOLD].v[TI_SOLVED]) - ti_row_velocity(ws, f, i, 2, ws->vnow);
 }
 
@@ -78,7 +78,8 @@ static void pose_references(tribo_ws *ws, const ti_frame *f, int k, const double
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         const ti_con *c = &f->con[i];
         double *ref = ws->ref_hit + 3 * i;
-        for (int r = 0; r < 3; r++) ref[r] = ti_con_opens(c) ? ti_impact_late(ws, f, k, i, r) : 0;
+        bool comes = ti_con_opens(c) || ti_con_spins(c);
+        for (int r = 0; r < 3; r++) ref[r] = comes ? ti_impact_late(ws, f, k, i, r) : 0;
         if (!ti_con_opens(c)) continue;
         if (i < is->con0 + is->nhold)
             ref[2] += held_reference(ws, f, k, i);

@@ -51,6 +51,13 @@ static ti_vec turn_of(const tribo_ws *ws, const ti_con *c, const double *v) {
     return sum;
 }
 
+/* What is hit is hit sooner after that displacement, and slower by what forces do in the time. */
+static double ask_hit(const tribo_ws *ws, const ti_frame *f, int i, const double *moved) {
+    const ti_con *con = &f->con[i];
+    double come = fabs(con->uf);
+    return ti_con_opens(con) && come > 0 ? con->an / come * ti_row_velocity(ws, f, i, 2, moved) : 0;
+}
+
 /* What contact i asks of the velocities v more, after that displacement: c (3). */
 static void ask(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, const double *moved, const double *v,
                 double *c) {
@@ -95,6 +102,7 @@ static tribo_status respond(tribo_ws *ws, const ti_frame *f, int k, ti_phase pha
     displace(ws, is, s->v_work);
     for (int i = 0; i < problem.nc; i++) {
         ask(ws, f, is, is->con0 + i, s->v_work, f->phase[phase].v[TI_SOLVED], c + 3 * i);
+        if (phase == TI_IMPACT) c[3 * i + 2] = ask_hit(ws, f, is->con0 + i, s->v_work);
         *fastest = ti_max(*fastest, slip(ws, f, is->con0 + i, ws->vfree));
         for (int r = 0; at.mode[i] != TRIBO_BREAK && r < 3; r++) *most = ti_max(*most, fabs(c[3 * i + r]));
     }
@@ -106,13 +114,12 @@ static tribo_status respond(tribo_ws *ws, const ti_frame *f, int k, ti_phase pha
     return TRIBO_OK;
 }
 
-tribo_status ti_island_ring(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, tribo_contact_info *info) {
+/* Of one phase. */
+static tribo_status ring(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, tribo_contact_info *info) {
     const ti_island *is = &f->island[k];
     int end = is->con0 + (phase == TI_HOLD ? is->nhold : is->ncon), many = 0;
-    bool smooth = ws->options.law.law == TRIBO_LAW_STOCHASTIC;
-    if (is->phase[phase].npoint == 0 || smooth || info->margin == 0 || !has_circle(ws, f, is, phase, end))
-        return TRIBO_OK;
     double most, fastest;
+    if (is->phase[phase].npoint == 0 || info->margin == 0 || !has_circle(ws, f, is, phase, end)) return TRIBO_OK;
     tribo_status status = respond(ws, f, k, phase, &most, &fastest);
     if (status < 0) return status == TRIBO_E_SINGULAR ? TRIBO_OK : status;
     for (int i = is->con0; i < end; i++)
@@ -120,4 +127,19 @@ tribo_status ti_island_ring(tribo_ws *ws, const ti_frame *f, int k, ti_phase pha
     info->ndegenerate += many;
     if (many > 0) info->margin = 0;
     return TRIBO_OK;
+}
+
+/* Whether friction against turning holds in an impact. */
+static bool grips(const ti_frame *f, const ti_island *is) {
+    bool any = false;
+    for (int i = is->con0; i < is->con0 + is->ncon && is->phase[TI_IMPACT].npoint > 0 && !any; i++)
+        any = ti_con_spins(&f->con[i]) && f->phase[TI_IMPACT].mode[i] == TRIBO_STICK;
+    return any;
+}
+
+tribo_status ti_island_ring(tribo_ws *ws, const ti_frame *f, int k, tribo_contact_info *info) {
+    const ti_island *is = &f->island[k];
+    if (ws->options.law.law == TRIBO_LAW_STOCHASTIC) return TRIBO_OK;
+    tribo_status status = ring(ws, f, k, is->phase[TI_AFTER].npoint > 0 ? TI_AFTER : TI_HOLD, info);
+    return status == TRIBO_OK && grips(f, is) ? ring(ws, f, k, TI_IMPACT, info) : status;
 }

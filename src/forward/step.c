@@ -65,7 +65,7 @@ static tribo_status solve_island(tribo_ws *ws, ti_frame *f, int k, const double 
     } while (changed > 0);
     ws->solved[k].status = status;
     ti_island_brinks(ws, f, is, p, info);
-    return ti_island_ring(ws, f, k, is->phase[TI_AFTER].npoint > 0 ? TI_AFTER : TI_HOLD, info);
+    return ti_island_ring(ws, f, k, info);
 }
 
 /* Displacements, with overlap taken back. */

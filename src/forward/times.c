@@ -9,10 +9,13 @@ double ti_impact_velocity(const ti_frame *f, const ti_island *is, double share, 
 
 double ti_impact_impulse(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, int r) {
     double l = f->phase[TI_IMPACT].lambda[TI_SOLVED][3 * i + r];
-    if (ti_con_spins(&f->con[i])) return 0;
     if (is->phase[TI_REBOUND].npoint > 0)
         l += is->share * (f->phase[TI_REBOUND].lambda[TI_SOLVED][3 * i + r] + (r == 2 ? ws->give[i] : 0));
     return l;
+}
+
+double ti_impact_push(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
+    return ti_con_spins(&f->con[i]) ? 0 : ti_max(ti_impact_impulse(ws, f, is, i, 2), 0);
 }
 
 bool ti_impact_transmits(const ti_frame *f, const ti_island *is, int i) {
@@ -33,7 +36,7 @@ void ti_impact_times(tribo_ws *ws, const ti_frame *f, int k) {
     }
     for (int i = is->con0 + is->nhold; i < is->con0 + is->ncon; i++) {
         int r = ti_root(root, ws->blk_a[i]);
-        double l = ti_impact_impulse(ws, f, is, i, 2);
+        double l = ti_impact_push(ws, f, is, i);
         if (l > 0) sum[r] += l * f->con[i].tau, weight[r] += l;
     }
     for (int b = 0; b < is->nblk; b++) {

@@ -101,7 +101,7 @@ typedef struct refinement {
     double error;  /* estimate of the next one */
 } refinement;
 
-static const double rounding = 1e-14, settled = 1e-12, exact = 1e-10, definite = 1e-8;
+static const double rounding = 1e-14, settled = 1e-12, exact = 1e-10, definite = 1e-8, HELD = 1e-6;
 
 /* v += dv; the energy of what was added over that of the sum. */
 static double add(const ti_contact_ws *ws, int nv, const double *restrict dv, double *restrict v) {
@@ -345,6 +345,16 @@ static double solve_t(ti_contact_ws *ws, const ti_contact_problem *p, const doub
     return doubled(ws, p, &again, false, f.error);
 }
 
+/* An error relative to y, where contacts leave next to nothing of what v_bar asks: as a share of what free bodies would
+ * give it is no more than rounding. */
+static double weigh_held(const ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *y,
+                         double error) {
+    double left = 0, asked = 0;
+    if (!(error > settled)) return error;
+    for (int k = 0; k < p->nv; k++) left += ws->mass[k] * y[k] * y[k], asked += v_bar[k] * v_bar[k] / ws->mass[k];
+    return left < HELD * HELD * asked ? error * sqrt(left / asked) / HELD : error;
+}
+
 void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
                     double *y, double *c_bar, double *mu_bar) {
     double error = 0;
@@ -352,7 +362,7 @@ void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double
         ws->coupled->vjp(ws, p, v_bar, lambda_bar, y, c_bar, mu_bar);
         for (int k = 0; k < p->nv; k++) error += 0 * y[k];
     } else {
-        error = solve_t(ws, p, v_bar, lambda_bar, y, c_bar);
+        error = weigh_held(ws, p, v_bar, y, solve_t(ws, p, v_bar, lambda_bar, y, c_bar));
         for (int i = 0; ws->sys.coupled && i < p->nc; i++) ws->z[3 * i + 2] += followed(ws, p, i, ws->z);
         for (int i = 0; i < p->nc; i++) {
             const double *by_mu = ws->by_mu + 3 * i, *zi = ws->z + 3 * i;

@@ -24,7 +24,7 @@ static bool time_row(const tribo_ws *ws, const ti_island *is, int nv, double *ro
     const ti_frame *f = &ws->frame;
     double weight = 0;
     for (int i = is->con0 + is->nhold; i < is->con0 + is->ncon; i++) {
-        double l = ti_impact_impulse(ws, f, is, i, 2), speed = -ti_row_velocity(ws, f, i, 2, ws->vnow);
+        double l = ti_impact_push(ws, f, is, i), speed = -ti_row_velocity(ws, f, i, 2, ws->vnow);
         if (!(l > 0 && speed > 0)) continue;
         weight += l;
         for (int side = 0; side < 2; side++) {
