@@ -128,13 +128,15 @@ static tribo_status reverse_implicit(const phase_bar *to, const double *v_bar, c
     int b0 = is->v0, c0 = 3 * is->con0;
     if (asks_nothing(to, &problem, solution.npoint, v_bar, l_bar)) return TRIBO_OK;
     for (int k = 0; k < solution.npoint; k++) {
-        tribo_status status = ti_contact_factor(ws->contact, &problem, &solution, k);
+        ti_contact_ws *at_point;
+        tribo_status status = ti_contact_factor_kept(ws->contact, &problem, &solution, k,
+                                                     to->island * TI_PHASES + (int)to->phase, &at_point);
         if (status < 0) return status;
         double w = solution.point[k].weight, *y = s->y[to->phase][k] + b0, *c_bar = s->c_bar[to->phase][k] + c0;
         for (int j = 0; j < is->nv; j++) s->v_work[j] = w * v_bar[b0 + j];
         for (int j = 0; j < 3 * problem.nc; j++) s->l_work[j] = l_bar ? w * l_bar[c0 + j] : 0;
-        ti_contact_vjp(ws->contact, &problem, s->v_work, s->l_work, y, c_bar, s->mu_work);
-        s->linear = ti_max(s->linear, ti_contact_linear_residual(ws->contact));
+        ti_contact_vjp(at_point, &problem, s->v_work, s->l_work, y, c_bar, s->mu_work);
+        s->linear = ti_max(s->linear, ti_contact_linear_residual(at_point));
         if (to->phase >= TI_TIMING) reverse_compliance(to, &problem, &solution.point[k], c_bar);
         for (int i = 0; i < problem.nc; i++) {
             int at = is->con0 + i;

@@ -34,31 +34,35 @@ static tribo_status tangents_by_rows(tribo_ws *ws, const ti_frame *f, const doub
                                      double *out) {
     const tribo_sizes *size = &ws->model->size;
     size_t ndx = (size_t)size->ndx;
-    for (int i = 0; i < size->ndx; i++) {
+    tribo_status status = TRIBO_OK;
+    ti_contact_keep(ws->contact, true);
+    for (int i = 0; i < size->ndx && status >= 0; i++) {
         jacobian_row r;
-        tribo_status status = reverse_row(ws, f, p, i, in->p != NULL, &r);
-        if (status < 0) return status;
+        status = reverse_row(ws, f, p, i, in->p != NULL, &r);
         for (int j = 0; j < in->n; j++)
             out[(size_t)j * ndx + (size_t)i] = product(size->ndx, r.x, ti_seed(in->x, j, size->ndx)) +
                                                product(size->nu, r.u, ti_seed(in->u, j, size->nu)) +
                                                product(size->np, r.p, ti_seed(in->p, j, size->np));
     }
-    return TRIBO_OK;
+    ti_contact_keep(ws->contact, false);
+    return status;
 }
 
 static tribo_status jacobians_by_rows(tribo_ws *ws, const ti_frame *f, const double *p, double *A, double *B,
                                       double *C) {
     const tribo_sizes *size = &ws->model->size;
     size_t ndx = (size_t)size->ndx, nu = (size_t)size->nu, np = (size_t)size->np;
-    for (size_t i = 0; i < ndx; i++) {
+    tribo_status status = TRIBO_OK;
+    ti_contact_keep(ws->contact, true);
+    for (size_t i = 0; i < ndx && status >= 0; i++) {
         jacobian_row r;
-        tribo_status status = reverse_row(ws, f, p, (int)i, C != NULL, &r);
-        if (status < 0) return status;
+        status = reverse_row(ws, f, p, (int)i, C != NULL, &r);
         if (A) memcpy(A + i * ndx, r.x, ndx * sizeof *A);
         if (B) memcpy(B + i * nu, r.u, nu * sizeof *B);
         if (C) memcpy(C + i * np, r.p, np * sizeof *C);
     }
-    return TRIBO_OK;
+    ti_contact_keep(ws->contact, false);
+    return status;
 }
 
 tribo_status ti_forward(tribo_ws *ws, const ti_frame *f, const double *p, int ndir, const double *x_dot,

@@ -1,5 +1,6 @@
 /* solve.c -- the contact problem: its workspace, and its solution by the law and the solver of the options. */
 #include "contact/reverse/augmented.h"
+#include "contact/reverse/kept.h"
 #include "contact/solver/stochastic.h"
 #include <math.h>
 
@@ -70,6 +71,7 @@ static void carve(ti_arena *m, const ti_contact_sizes *sizes, ti_contact_ws *ws)
     const ti_contact_size most = {nc, nv, sizes->nblk, sizes->wide, sizes->chains, sizes->spins};
     ti_system_carve(m, &most, &ws->sys);
     ti_augmented_carve(m, nc, nv, &ws->augmented);
+    ti_kept_carve(m, &most, ws);
     if (needs_delassus(ws) || ws->fallback) ti_delassus_carve(m, &most, &ws->G);
     if (ti_contact_uses_delassus(ws)) TI_CARVE(m, ws->Gii_bar, 3 * n3);
     if (ws->asked->uses_Gii) TI_CARVE(m, ws->by_Gii, 9 * n3);

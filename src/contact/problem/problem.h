@@ -177,6 +177,13 @@ tribo_status ti_contact_measure(ti_contact_ws *ws, const ti_contact_problem *p, 
  * Of a problem, k = 0 comes first: the others take over what does not depend on k. Factors stay in ws until the next
  * call of solve or factor; the arrays of p and s are read again by those that follow. */
 tribo_status ti_contact_factor(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s, int k);
+/* From here on, what ti_contact_factor_kept() has factored is kept, or is not; before, nothing is. */
+void ti_contact_keep(ti_contact_ws *ws, bool keep);
+/* The same for those who come back to a point: found again by the name of its problem, whose points are asked for in
+ * their order each time, where there was room to keep it. *at: the workspace that has the factors, for ti_contact_vjp()
+ * and ti_contact_linear_residual(), until the next call of this or of ti_contact_factor(). */
+tribo_status ti_contact_factor_kept(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_solution *s, int k,
+                                    int name, ti_contact_ws **at);
 /* Forward tangent, for ndir directions at once: r (ndir,nv), dc (ndir,3 nc), dmu (ndir,nc) or NULL
  * -> dv (ndir,nv), dlambda (ndir,3 nc). docs/math.md eq. (60). */
 void ti_contact_jvp(ti_contact_ws *ws, const ti_contact_problem *p, int ndir, const double *r, const double *dc,

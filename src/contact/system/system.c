@@ -45,6 +45,15 @@ void ti_system_carve(ti_arena *m, const ti_contact_size *most, ti_system *s) {
     ti_paths_carve(m, most, &s->paths);
 }
 
+void ti_system_carve_factors(ti_arena *m, int nc, int nv, ti_system *s) {
+    TI_CARVE(m, s->val, s->capacity);
+    TI_CARVE(m, s->pivot, nv);
+    TI_CARVE(m, s->known, 9 * (size_t)nc);
+    TI_CARVE(m, s->paths.lower, s->paths.entries_max);
+    TI_CARVE(m, s->paths.upper, s->paths.entries_max);
+    s->nknown = -1;
+}
+
 /* ---------------------------------------------------------------- products */
 
 void ti_system_pack(ti_system *s, const ti_contact_problem *p) {

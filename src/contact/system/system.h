@@ -16,6 +16,8 @@ void ti_system_jt(const ti_system *s, const ti_contact_problem *p, const double 
 void ti_system_mv(const ti_system *s, const ti_contact_problem *p, const double *x, double *y);
 
 void ti_system_carve(ti_arena *m, const ti_contact_size *most, ti_system *s);
+/* Those of its arrays alone that ti_system_factor() fills, of a problem of this size in an s that has been carved. */
+void ti_system_carve_factors(ti_arena *m, int nc, int nv, ti_system *s);
 /* Order the blocks and lay out the fill; TRIBO_E_CAPACITY if it does not fit. */
 tribo_status ti_system_pattern(ti_system *s, const ti_contact_problem *p);
 /* K = M + J' D J, then K = LU. D (nc,3,3). TRIBO_E_SINGULAR. */

@@ -52,6 +52,23 @@ typedef struct ti_rolling {
     double makes[2][2];
 } ti_rolling;
 
+/* A problem whose points are kept: kept.h. */
+typedef struct ti_kept_problem {
+    int name, n; /* points that are factored, which follow one another */
+    ti_contact_ws *point;
+    size_t rest; /* where in memory the points after the first have theirs */
+} ti_kept_problem;
+
+enum { TI_KEPT = 8 }; /* such problems, at most */
+
+typedef struct ti_kept {
+    bool keeps;
+    int n;
+    size_t room, used;
+    char *memory;
+    ti_kept_problem problem[TI_KEPT];
+} ti_kept;
+
 struct ti_contact_ws {
     tribo_allocator alloc;
     size_t bytes;
@@ -116,6 +133,7 @@ struct ti_contact_ws {
     ti_contact_point at;   /* the point of the last ti_contact_factor(), and its modes */
     const unsigned char *at_mode;
     int alone;              /* ti_contact_solution.alone */
+    ti_kept kept;           /* kept.h */
     ti_augmented augmented; /* the augmented system there, where elimination loses too many digits */
     double linear_residual; /* ti_contact_linear_residual() */
     double contraction;     /* by which factor a refinement shrinks the error; -1 = not known */
