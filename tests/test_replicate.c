@@ -68,6 +68,10 @@ START_TEST(what_makes_no_copies) {
         {WORLD("<replicate><geom size='1'/></replicate>"), "<replicate count>: missing"},
         {WORLD("<replicate count='1.5'><geom size='1'/></replicate>"), "<replicate count>: a whole number expected"},
         {WORLD("<replicate count='-1'/>"), "<replicate count>: a whole number expected"},
+        {WORLD("<replicate count='2' offset='1e308 0 0'><site/></replicate>"), NULL},
+        {WORLD("<replicate count='3' offset='1e308 0 0'><site/></replicate>"), "<replicate>: copy 2 is nowhere"},
+        {WORLD("<replicate count='9' euler='1e308 0 0'><site/></replicate>"), "<replicate>: copy 1 is nowhere"},
+        {WORLD("<geom size='1'><replicate count='2'/></geom>"), "<replicate>: this element is not supported"},
         {WORLD("<replicate count='2' often='1'/>"), "<replicate often>: this attribute is not supported"},
         {WORLD("<replicate count='2' euler='0 0'/>"), "2 numbers, expected 3"},
         {WORLD("<replicate count='2' childclass='c'/>"), "there is no class `c`"},
@@ -88,11 +92,73 @@ START_TEST(what_makes_no_copies) {
 }
 END_TEST
 
+/* `before` `n` times, `after` as often. */
+static char *nest(const char *before, const char *after, int n) {
+    size_t b = strlen(before), a = strlen(after), whole = (a + b) * (size_t)n;
+    char *text = malloc(whole + 1);
+    ck_assert_ptr_nonnull(text);
+    for (int i = 0; i < n; i++) {
+        memcpy(text + b * (size_t)i, before, b);
+        memcpy(text + b * (size_t)n + a * (size_t)i, after, a);
+    }
+    text[whole] = '\0';
+    return text;
+}
+
+static tribo_status load(const char *text, int nbody, tribo_diag *diag) {
+    tribo_model *m = NULL;
+    tribo_status s = tribo_model_load_memory(text, strlen(text), "scene", NULL, &m, diag);
+    if (s == TRIBO_OK) ck_assert_int_eq(tribo_model_sizes(m).nbody, nbody);
+    tribo_model_free(m);
+    return s;
+}
+
+/* Where nothing is copied, what is nested counts as bodies alone. */
+START_TEST(chains_are_as_long_as_without_copies) {
+    enum { BODIES = 100, FRAMED = 60, ROOM = 1 << 14 };
+    char *chain = nest("<body><joint/><geom size='1'/>", "</body>", BODIES), text[ROOM];
+    char *framed = nest("<frame><body><joint/><geom size='1'/>", "</body></frame>", FRAMED);
+    tribo_diag diag = {0};
+    ck_assert(snprintf(text, ROOM, "<mujoco><worldbody>%s</worldbody></mujoco>", chain) < ROOM);
+    ck_assert_msg(load(text, BODIES, &diag) == TRIBO_OK, "%s", diag.text);
+    ck_assert(snprintf(text, ROOM, "<mujoco><worldbody>%s</worldbody></mujoco>", framed) < ROOM);
+    ck_assert_msg(load(text, FRAMED, &diag) == TRIBO_OK, "%s", diag.text);
+    free(chain), free(framed);
+}
+END_TEST
+
+/* Remarks, spaces and attributes are copied too: what they take is bounded. */
+START_TEST(copies_of_what_is_long) {
+    enum { LENGTH = 20000, ROOM = 1 << 18 };
+    static const char *const LONG[][3] = {
+        {"<site pos='0 0 0", " ", "'/>"}, {"<body><!--", "x", "--></body>"}, {"<body>", "<!---->", "</body>"}};
+    char *text = malloc(ROOM);
+    ck_assert_ptr_nonnull(text);
+    for (size_t i = 0; i < sizeof LONG / sizeof *LONG; i++)
+        for (int few = 0; few < 2; few++) {
+            tribo_diag diag = {0};
+            char *middle = nest(LONG[i][1], "", LENGTH);
+            snprintf(text, ROOM, WORLD("<replicate count='%d'>%s%s%s</replicate>"), few ? 2 : 8000, LONG[i][0], middle,
+                     LONG[i][2]);
+            tribo_status s = load(text, 1, &diag);
+            if (few)
+                ck_assert_msg(s == TRIBO_OK, "%zu: %s", i, diag.text);
+            else
+                ck_assert_msg(s != TRIBO_OK && strstr(diag.text, "<replicate count>: more than 64 MB in all"),
+                              "%zu: %s", i, diag.text);
+            free(middle);
+        }
+    free(text);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("replicate");
     TCase *c = tcase_create("copies");
     tcase_add_test(c, copies_are_mujocos);
     tcase_add_test(c, what_makes_no_copies);
+    tcase_add_test(c, chains_are_as_long_as_without_copies);
+    tcase_add_test(c, copies_of_what_is_long);
     suite_add_tcase(s, c);
     return s;
 }

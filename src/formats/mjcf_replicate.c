@@ -3,14 +3,32 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { ELEMENTS_LIMIT = 1 << 14, DEPTH_LIMIT = 100 };
+/* What is copied is mostly small; what is long, as a remark may be, makes much of a short file. Frames in frames are as
+ * deep as files that include each other make them. */
+enum { ELEMENTS_LIMIT = 1 << 14, BYTES_LIMIT = 1 << 26, DEPTH_LIMIT = 1000 };
 
-/* Elements below a node. */
-static long elements_in(const xmlNode *node) {
-    long n = 0;
-    for (const xmlNode *c = node->children; c; c = c->next)
-        if (c->type == XML_ELEMENT_NODE) n += 1 + elements_in(c);
-    return n;
+/* How much there is: elements, and bytes of memory that all of it takes, about. */
+typedef struct amount {
+    double elements, bytes;
+} amount;
+
+static double bytes_of(const xmlChar *text) {
+    return text ? (double)xmlStrlen(text) : 0;
+}
+
+/* That below a node, added. */
+static void add_below(const xmlNode *node, amount *a) {
+    for (const xmlNode *c = node->children; c; c = c->next) {
+        a->bytes += (double)sizeof *c;
+        if (c->type != XML_ELEMENT_NODE) {
+            a->bytes += bytes_of(c->content);
+            continue;
+        }
+        for (const xmlAttr *x = c->properties; x; x = x->next)
+            a->bytes += (double)(sizeof *x + sizeof *c) + (x->children ? bytes_of(x->children->content) : 0);
+        a->elements++;
+        add_below(c, a);
+    }
 }
 
 static void set(ti_mjcf *r, xmlNode *node, const char *name, const char *text) {
@@ -78,8 +96,17 @@ static ti_frame next_of(const ti_mjcf *r, const ti_frame *last, const double off
     return f;
 }
 
+/* Take what so many copies need from what is left. */
+static void take(ti_mjcf *r, const xmlNode *at, double count, amount *left) {
+    amount one = {1, 0};
+    add_below(at, &one);
+    left->elements -= count * one.elements, left->bytes -= count * one.bytes;
+    if (left->elements < 0) ti_xml_fail(&r->error, at, "count", "more than %d elements in all", ELEMENTS_LIMIT);
+    if (left->bytes < 0) ti_xml_fail(&r->error, at, "count", "more than %d MB in all", BYTES_LIMIT >> 20);
+}
+
 /* Copies of what is in `at` before it. */
-static void replicate(ti_mjcf *r, xmlNode *at, long *left) {
+static void replicate(ti_mjcf *r, xmlNode *at, amount *left) {
     const char *sep = ti_xml_attr(&r->error, at, "sep");
     double count = -1, offset[3] = {0}, euler[3] = {0};
     ti_frame f = {{0, 0, 0}, {1, 0, 0, 0}};
@@ -88,27 +115,27 @@ static void replicate(ti_mjcf *r, xmlNode *at, long *left) {
     ti_mjcf_numbers(r, at, -1, "offset", offset, 3, 3);
     ti_mjcf_numbers(r, at, -1, "euler", euler, 3, 3);
     if (!(count >= 0) || count != floor(count)) ti_xml_fail(&r->error, at, "count", "a whole number expected");
-    double most = count * (double)(1 + elements_in(at));
-    if (most > (double)*left) ti_xml_fail(&r->error, at, "count", "more than %d elements in all", ELEMENTS_LIMIT);
+    take(r, at, count, left);
     if (ti_mjcf_bad(r)) return;
-    *left -= (long)most;
     char suffix[128];
     int digits = snprintf(suffix, sizeof suffix, "%.0f", count);
     for (int i = 0; i < (int)count && !ti_mjcf_bad(r); i++) {
         if (i > 0) f = next_of(r, &f, offset, euler, i);
+        if (!ti_finite(f.pos, 3) || !ti_finite(f.quat, 4)) ti_xml_fail(&r->error, at, NULL, "copy %d is nowhere", i);
         if (snprintf(suffix, sizeof suffix, "%s%0*d", sep ? sep : "", digits, i) >= (int)sizeof suffix)
             ti_xml_fail(&r->error, at, "sep", "too long");
-        xmlNode *frame = new_frame(r, at, &f);
+        xmlNode *frame = ti_mjcf_bad(r) ? NULL : new_frame(r, at, &f);
         if (frame) copy_into(r, frame, at, suffix);
     }
 }
 
-/* Those within others come first: what they make is copied with the rest. */
-static void expand(ti_mjcf *r, xmlNode *node, int depth, long *left) {
+/* Those within others come first: what they make is copied with the rest. Those in what is no body are told later, as
+ * all that does not belong there. */
+static void expand(ti_mjcf *r, xmlNode *node, int depth, amount *left) {
     if (depth > DEPTH_LIMIT) ti_xml_fail(&r->error, node, NULL, "nested more than %d deep", DEPTH_LIMIT);
     for (xmlNode *c = node->children, *next; c && !ti_mjcf_bad(r); c = next) {
         next = c->next;
-        if (c->type != XML_ELEMENT_NODE) continue;
+        if (c->type != XML_ELEMENT_NODE || !ti_xml_listed("body frame replicate", (const char *)c->name)) continue;
         expand(r, c, depth + 1, left);
         if (!ti_xml_is(c, "replicate") || ti_mjcf_bad(r)) continue;
         replicate(r, c, left);
@@ -118,6 +145,6 @@ static void expand(ti_mjcf *r, xmlNode *node, int depth, long *left) {
 }
 
 void ti_mjcf_replicate(ti_mjcf *r, xmlNode *worldbody) {
-    long left = ELEMENTS_LIMIT;
+    amount left = {ELEMENTS_LIMIT, BYTES_LIMIT};
     expand(r, worldbody, 0, &left);
 }
