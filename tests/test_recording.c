@@ -473,6 +473,46 @@ START_TEST(uneven_times_may_be_true) {
 }
 END_TEST
 
+/* Half of a second is missing, or the last time is of another clock: the rate of even times would be of that. */
+START_TEST(even_times_have_a_rate) {
+    for (int seed = 1; seed <= SEEDS; seed++)
+        for (int kind = 0; kind < 3; kind++) {
+            motion d;
+            double time[ROWS];
+            slide(&d, (uint64_t)(400 + seed));
+            no_velocities(&d);
+            jitter(&d);
+            if (kind == 0) drop(&d, 20, 4), memmove(d.time + 20, d.time + 24, (size_t)(d.n - 20) * sizeof *d.time);
+            for (int k = 70; k < d.n && kind == 1; k++) d.time[k] += 0.5;
+            if (kind == 2) d.time[d.n - 1] += 1e6;
+            memcpy(time, d.time, sizeof time);
+            tribo_checked *c = look(&d);
+            ck_assert(!found(c, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED));
+            tribo_recording r = tribo_checked_recording(c);
+            for (int k = 0; k < r.n && r.n == d.n; k++) ck_assert(r.time[k] == time[k]);
+            tribo_checked_free(c);
+            tribo_model_free(d.m);
+        }
+}
+END_TEST
+
+/* Without noise, what stands still says nothing. */
+START_TEST(jitter_without_noise) {
+    motion d;
+    begin(&d, SCENE(CUBE("cube", "0 0 .1"), ""), 1);
+    for (int k = 0; k < ROWS; k++) {
+        const double q[7] = {0.005 * (k < 40 ? k : 40), 0, 0.1, 1};
+        memcpy(pose(&d, k, 0), q, sizeof q);
+    }
+    no_velocities(&d);
+    jitter(&d);
+    tribo_checked *c = look(&d);
+    ck_assert(found(c, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED));
+    tribo_checked_free(c);
+    tribo_model_free(d.m);
+}
+END_TEST
+
 /* Numbers of the scene that are far from right make no mistake of a recording. */
 START_TEST(wrong_scene) {
     static const make motions[] = {slide, bounce, toss, collide};
@@ -645,6 +685,8 @@ static Suite *suite(void) {
     tcase_add_loop_test(t, mistake, NCASES - TAKE_LONG, NCASES);
     tcase_add_test(t, nothing_to_find);
     tcase_add_test(t, uneven_times_may_be_true);
+    tcase_add_test(few, even_times_have_a_rate);
+    tcase_add_test(few, jitter_without_noise);
     tcase_add_test(t, wrong_scene);
     tcase_add_test(t, undone);
     tcase_add_test(few, what_is_cut_is_cut_of_everything);

@@ -3,7 +3,7 @@
  * docs/math.md eq. (503). */
 #include "recording/questions.h"
 
-enum { FEWEST = 8 };
+enum { FEWEST = 8, SIDE = 5 };
 
 /* How long the way is from the row before to the row after. */
 static double length(const double *before, const double *after) {
@@ -44,17 +44,33 @@ static bool smoother(tribo_checked *c) {
     for (int b = 0; b < ti_movers(c); b++)
         for (int k = 1; k + 1 < c->n && n < (size_t)c->n; k++) {
             if (!ti_way(c, k - 1, b, before) || !ti_way(c, k, b, after)) continue;
-            if (length(before, after) < far * c->noise) continue;
+            if (!(length(before, after) > far * c->noise)) continue; /* of poses without noise too */
             double share = (c->time[k] - c->time[k - 1]) / (c->time[k + 1] - c->time[k - 1]);
             given[n] = off_way(before, after, share), even[n++] = off_way(before, after, 0.5);
         }
     return n >= FEWEST && ti_median(even, n) < less * ti_median(given, n);
 }
 
+/* The middle one of how far times of rows from `from` on are from even ones, of at most a few. */
+static double beside(const tribo_checked *c, int from, int to, double t0, double period) {
+    double off[SIDE];
+    size_t n = 0;
+    for (int k = from < 0 ? 0 : from; k < to && k < c->n; k++) off[n++] = c->time[k] - t0 - k * period;
+    return ti_median(off, n);
+}
+
+/* Do times go on by a whole row or more beside where they were? Rows are missing then, by the times, or one of them is
+ * wrong: even ones are not of this rate. */
+static bool interrupted(const tribo_checked *c, double t0, double period) {
+    for (int k = 1; k < c->n; k++)
+        if (beside(c, k, k + SIDE, t0, period) - beside(c, k - SIDE, k, t0, period) > period) return true;
+    return false;
+}
+
 void ti_check_times(tribo_checked *c) {
     const double little = 0.05;
     double t0, period, most, rms = uneven(c, &t0, &period, &most);
-    if (c->n < FEWEST + 2 || most < little * period || !smoother(c)) return;
+    if (c->n < FEWEST + 2 || most < little * period || interrupted(c, t0, period) || !smoother(c)) return;
     for (int k = 0; k < c->n; k++) c->time[k] = t0 + k * period;
     ti_found(c, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, -1, -1, rms,
              "times jitter by %.2g ms, rms: only where rows follow one another evenly does the motion go on smoothly; "
