@@ -448,13 +448,24 @@ START_TEST(nothing_to_find) {
 }
 END_TEST
 
+/* Looked at, and freed. */
+static void times_are_left(motion *d) {
+    double time[ROWS];
+    memcpy(time, d->time, sizeof time);
+    tribo_checked *c = look(d);
+    ck_assert(!found(c, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED));
+    tribo_recording r = tribo_checked_recording(c);
+    for (int k = 0; k < r.n && r.n == d->n; k++) ck_assert(r.time[k] == time[k]);
+    tribo_checked_free(c);
+    tribo_model_free(d->m);
+}
+
 /* Times that are uneven and true are left: half of the rows, at random. */
 START_TEST(uneven_times_may_be_true) {
     static const make motions[] = {slide, bounce, toss, collide};
     for (int i = 0; i < 4; i++)
         for (int seed = 1; seed <= 4 * SEEDS; seed++) {
             motion d;
-            double time[ROWS];
             motions[i](&d, (uint64_t)(300 + seed));
             no_velocities(&d);
             for (int k = d.n - 1; k > 0; k--)
@@ -462,13 +473,7 @@ START_TEST(uneven_times_may_be_true) {
                     drop(&d, k, 1);
                     memmove(d.time + k, d.time + k + 1, (size_t)(d.n - k) * sizeof *d.time);
                 }
-            memcpy(time, d.time, sizeof time);
-            tribo_checked *c = look(&d);
-            ck_assert(!found(c, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED));
-            tribo_recording r = tribo_checked_recording(c);
-            for (int k = 0; k < r.n && r.n == d.n; k++) ck_assert(r.time[k] == time[k]);
-            tribo_checked_free(c);
-            tribo_model_free(d.m);
+            times_are_left(&d);
         }
 }
 END_TEST
@@ -478,7 +483,6 @@ START_TEST(even_times_have_a_rate) {
     for (int seed = 1; seed <= SEEDS; seed++)
         for (int kind = 0; kind < 3; kind++) {
             motion d;
-            double time[ROWS];
             slide(&d, (uint64_t)(400 + seed));
             no_velocities(&d);
             jitter(&d);
@@ -486,13 +490,7 @@ START_TEST(even_times_have_a_rate) {
             for (int k = 20; k < d.n && kind == 0; k++) d.time[k] = d.time[k + 4];
             for (int k = 70; k < d.n && kind == 1; k++) d.time[k] += 0.5;
             if (kind == 2) d.time[d.n - 1] += 1e6;
-            memcpy(time, d.time, sizeof time);
-            tribo_checked *c = look(&d);
-            ck_assert(!found(c, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED));
-            tribo_recording r = tribo_checked_recording(c);
-            for (int k = 0; k < r.n && r.n == d.n; k++) ck_assert(r.time[k] == time[k]);
-            tribo_checked_free(c);
-            tribo_model_free(d.m);
+            times_are_left(&d);
         }
 }
 END_TEST
