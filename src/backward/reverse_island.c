@@ -444,7 +444,7 @@ static void reverse_late(tribo_ws *ws, const ti_frame *f, int k, int i, const do
     const ti_con *c = &f->con[i];
     const ti_island *is = &f->island[k];
     int host = ti_con_host(f, i);
-    double come = host == i ? ti_impact_approach(ws, f, k, i) : 0;
+    double come = ti_impact_approach(ws, f, k, i);
     if (is->impact == TRIBO_IMPACT_NEWTON && come < 0) {
         double come_bar = ti_con_number(ws->model, c, p, TI_M_RESTITUTION) * late_bar[2];
         s->e_bar[i] += late_bar[2] * come, late_bar[2] += come_bar;

@@ -378,7 +378,7 @@ static void late_tangent(const task *t, int i, int j) {
         late[r] -= span * at_hit(t, &d, i, r, ws->vnow, now_dot);
     }
     s->ref_dot[to] = late[2];
-    double come = host == i ? ti_impact_approach(ws, t->f, t->k, i) : 0;
+    double come = ti_impact_approach(ws, t->f, t->k, i);
     if (t->is->impact != TRIBO_IMPACT_NEWTON || !(come < 0)) return;
     int e = c->pair.material[TI_M_RESTITUTION];
     s->ref_dot[to] += t->p[e] * (at_hit(t, &d, i, 2, ws->vnow, now_dot) + late[2]) + (p_dot ? p_dot[e] * come : 0);

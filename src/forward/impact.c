@@ -68,6 +68,7 @@ double ti_impact_late(const tribo_ws *ws, const ti_frame *f, int k, int i, int r
 }
 
 double ti_impact_approach(const tribo_ws *ws, const ti_frame *f, int k, int i) {
+    if (ti_con_spins(&f->con[i])) return 0;
     return ti_min(ti_hit_velocity(ws, f, i, 2, ws->vnow) + ti_impact_late(ws, f, k, i, 2), 0);
 }
 
@@ -78,8 +79,7 @@ static void pose_references(tribo_ws *ws, const ti_frame *f, int k, const double
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         const ti_con *c = &f->con[i];
         double *ref = ws->ref_hit + 3 * i;
-        bool comes = ti_con_opens(c) || ti_con_spins(c);
-        for (int r = 0; r < 3; r++) ref[r] = comes ? ti_impact_late(ws, f, k, i, r) : 0;
+        for (int r = 0; r < 3; r++) ref[r] = ti_impact_late(ws, f, k, i, r);
         if (!ti_con_opens(c)) continue;
         if (i < is->con0 + is->nhold)
             ref[2] += held_reference(ws, f, k, i);

@@ -51,13 +51,6 @@ static ti_vec turn_of(const tribo_ws *ws, const ti_con *c, const double *v) {
     return sum;
 }
 
-/* What is hit is hit sooner after that displacement, and slower by what forces do in the time. */
-static double ask_hit(const tribo_ws *ws, const ti_frame *f, int i, const double *moved) {
-    const ti_con *con = &f->con[i];
-    double come = fabs(con->uf);
-    return ti_con_opens(con) && come > 0 ? con->an / come * ti_row_velocity(ws, f, i, 2, moved) : 0;
-}
-
 /* What contact i asks of the velocities v more, after that displacement: c (3). */
 static void ask(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, const double *moved, const double *v,
                 double *c) {
@@ -70,6 +63,15 @@ static void ask(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int 
     if (!ti_con_opens(con)) return;
     double ref_gap = ti_frame_reference(ws, f, (int)(is - f->island), i).ref_gap;
     if (ref_gap != 0) c[2] = ref_gap * ti_row_velocity(ws, f, i, 2, moved);
+}
+
+/* The same in an impact: what is hit is hit sooner after that displacement, and slower by what forces do in the time.
+ */
+static void ask_hit(const tribo_ws *ws, const ti_frame *f, int i, const double *moved, double *c) {
+    const ti_con *con = &f->con[i];
+    double come = fabs(con->uf);
+    c[0] = c[1] = 0;
+    c[2] = ti_con_opens(con) && come > 0 ? con->an / come * ti_row_velocity(ws, f, i, 2, moved) : 0;
 }
 
 /* Speed across the normal of contact i, of velocities v (nv of the frame). Joints have none. */
@@ -101,8 +103,10 @@ static tribo_status respond(tribo_ws *ws, const ti_frame *f, int k, ti_phase pha
     *most = *fastest = 0;
     displace(ws, is, s->v_work);
     for (int i = 0; i < problem.nc; i++) {
-        ask(ws, f, is, is->con0 + i, s->v_work, f->phase[phase].v[TI_SOLVED], c + 3 * i);
-        if (phase == TI_IMPACT) c[3 * i + 2] = ask_hit(ws, f, is->con0 + i, s->v_work);
+        if (phase == TI_IMPACT)
+            ask_hit(ws, f, is->con0 + i, s->v_work, c + 3 * i);
+        else
+            ask(ws, f, is, is->con0 + i, s->v_work, f->phase[phase].v[TI_SOLVED], c + 3 * i);
         *fastest = ti_max(*fastest, slip(ws, f, is->con0 + i, ws->vfree));
         for (int r = 0; at.mode[i] != TRIBO_BREAK && r < 3; r++) *most = ti_max(*most, fabs(c[3 * i + r]));
     }

@@ -101,7 +101,7 @@ typedef struct refinement {
     double error;  /* estimate of the next one */
 } refinement;
 
-static const double rounding = 1e-14, settled = 1e-12, exact = 1e-10, definite = 1e-8, HELD = 1e-6;
+static const double rounding = 1e-14, settled = 1e-12, exact = 1e-10, definite = 1e-8, scant = 1e-6;
 
 /* v += dv; the energy of what was added over that of the sum. */
 static double add(const ti_contact_ws *ws, int nv, const double *restrict dv, double *restrict v) {
@@ -352,7 +352,7 @@ static double weigh_held(const ti_contact_ws *ws, const ti_contact_problem *p, c
     double left = 0, asked = 0;
     if (!(error > settled)) return error;
     for (int k = 0; k < p->nv; k++) left += ws->mass[k] * y[k] * y[k], asked += v_bar[k] * v_bar[k] / ws->mass[k];
-    return left < HELD * HELD * asked ? error * sqrt(left / asked) / HELD : error;
+    return left < scant * scant * asked ? error * sqrt(left / asked) / scant : error;
 }
 
 void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double *v_bar, const double *lambda_bar,
