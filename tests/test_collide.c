@@ -301,6 +301,32 @@ START_TEST(box_on_box_edges) {
 }
 END_TEST
 
+/* A board on the ridge of a plank, along it but for a small lean: by the edge that it stands on and by the one beyond,
+ * which comes down next; by two of each where the plank's other edge is near as well. */
+START_TEST(boards_have_an_edge_on_each_side) {
+    const double lean = 0.005, roll[2] = {0.3, 0.004}, reach = 2 * sin(lean);
+    for (int k = 0; k < 2; k++) {
+        ti_touch t[TI_CONTACTS_MAX];
+        ti_shape plank = make(TRIBO_BOX, ti_vec3(0, 0, 0), ti_vec3(roll[k], 0, 0), ti_vec3(3, 0.1, 1));
+        ti_shape board = make(TRIBO_BOX, ti_vec3(0, 0, 0), ti_vec3(0, lean, 0), ti_vec3(1, 0.8, 0.25));
+        ti_vec ridge = ti_mul(&plank.R, ti_vec3(0, 0.1, 1)), edge = ti_mul(&board.R, ti_vec3(1, 0, -0.25));
+        board.x.z = ridge.z - edge.z + 0.002;
+        ck_assert_int_eq(ti_collide(&plank, &board, 0.5 * reach, t), k == 0 ? 1 : 2);
+        int count = ti_collide(&plank, &board, 0.05, t), ends[2] = {0};
+        ck_assert_int_eq(count, k == 0 ? 2 : 4);
+        for (int i = 0; i < count; i++) {
+            int far = t[i].point.x < 0;
+            double gap = 0.002 + far * reach, lower = 2 * 0.1 * sin(roll[k]);
+            ck_assert_int_eq(kind_of(&t[i]), 3);
+            ck_assert_double_le(distance(t[i].normal, ti_vec3(0, 0, 1)), 1e-14);
+            ck_assert_double_le(fabs(t[i].gap - gap - (t[i].point.y < ridge.y - 0.05) * lower), 1e-14);
+            ends[far]++;
+        }
+        ck_assert_int_eq(ends[0], ends[1]);
+    }
+}
+END_TEST
+
 START_TEST(resting_stack_keeps_four_points) {
     state = 5;
     for (int trial = 0; trial < 2000; trial++) {
@@ -786,6 +812,7 @@ static Suite *suite(void) {
     tcase_add_test(t, jac_sphere_box_every_region);
     tcase_add_test(t, box_on_box_faces);
     tcase_add_test(t, box_on_box_edges);
+    tcase_add_test(t, boards_have_an_edge_on_each_side);
     tcase_add_test(t, resting_stack_keeps_four_points);
     tcase_add_test(t, aligned_boxes_share_a_rectangle);
     tcase_add_test(t, jac_two_boxes_every_kind);

@@ -92,32 +92,60 @@ static int edge_axes(const poses *p, double margin, int *edge, double *best) {
 
 /* ---- crossing edges ---- */
 
-/* The two edges along a_i and b_j that face each other, as one contact where they pass closest; none where that is
- * beyond their ends. docs/math.md eq. (26). */
-static int cross_edges(const poses *p, int i, int j, double gap, ti_touch *out) {
+/* Two edges along a_i and b_j, one of each box, and the axis across them in the frame of a. */
+typedef struct crossing {
+    int i, j, corner_a, corner_b;
+    double n[3], square; /* square of the sine between them */
+    ti_vec normal;
+} crossing;
+
+/* From the middle of a's edge, ea, to that of b's, in the frame of a. */
+static void between_edges(const poses *p, const crossing *e, double *ea, double *d) {
+    double eb[3] = {0};
+    for (int k = 0; k < 3; k++) {
+        ea[k] = k == e->i ? 0 : ti_corner_sign(e->corner_a, k) * p->ha[k];
+        eb[k] = k == e->j ? 0 : ti_corner_sign(e->corner_b, k) * p->hb[k];
+    }
+    int j1 = next[e->j], j2 = last[e->j];
+    for (int k = 0; k < 3; k++) d[k] = p->r[k] + p->C[k][j1] * eb[j1] + p->C[k][j2] * eb[j2] - ea[k];
+}
+
+/* They are one contact where they pass closest; none where that is beyond their ends. docs/math.md eq. (26). */
+static int cross_edges(const poses *p, const crossing *e, double margin, ti_touch *out) {
+    double ea[3], d[3], along = 0, c = p->C[e->i][e->j];
+    between_edges(p, e, ea, d);
+    double gap = d[0] * e->n[0] + d[1] * e->n[1] + d[2] * e->n[2];
+    if (gap > margin) return 0;
+    for (int k = 0; k < 3; k++) along += d[k] * p->C[k][e->j];
+    double ta = (d[e->i] - c * along) / e->square, tb = (c * d[e->i] - along) / e->square;
+    if (fabs(ta) > p->ha[e->i] || fabs(tb) > p->hb[e->j]) return 0;
+    ea[e->i] = ta;
+    ti_vec on_a = ti_add(p->a->x, ti_mul(&p->a->R, ti_load3(ea)));
+    *out = (ti_touch){ti_axpy(on_a, 0.5 * gap, e->normal), e->normal, gap,
+                      KIND_EDGES | e->i << 3 | e->j << 5 | e->corner_a << 7 | e->corner_b << 10, 0};
+    return 1;
+}
+
+/* The edges along a_i and b_j that face each other, and with them those beside them on the faces that lean over the
+ * other box the least: what rocks on one edge comes down on the next. */
+static int cross_all(const poses *p, int i, int j, double margin, ti_touch *out) {
     int i1 = next[i], i2 = last[i], j1 = next[j], j2 = last[j];
     double l1 = -p->C[i2][j], l2 = p->C[i1][j]; /* a_i x b_j along a_i1 and a_i2 */
     double m1 = p->C[i][j2], m2 = -p->C[i][j1]; /* and along b_j1 and b_j2 */
     double s = p->r[i1] * l1 + p->r[i2] * l2 >= 0 ? 1 : -1, length = sqrt(l1 * l1 + l2 * l2);
-    int corner_a = (s * l1 >= 0) << i1 | (s * l2 >= 0) << i2;
-    int corner_b = (s * m1 < 0) << j1 | (s * m2 < 0) << j2;
-    /* d: from the middle of a's edge to that of b's, in the frame of a. */
-    double d[3], along = 0, ea[3] = {0}, eb[3] = {0};
-    ea[i1] = ti_corner_sign(corner_a, i1) * p->ha[i1], ea[i2] = ti_corner_sign(corner_a, i2) * p->ha[i2];
-    eb[j1] = ti_corner_sign(corner_b, j1) * p->hb[j1], eb[j2] = ti_corner_sign(corner_b, j2) * p->hb[j2];
-    for (int k = 0; k < 3; k++) {
-        d[k] = p->r[k] + p->C[k][j1] * eb[j1] + p->C[k][j2] * eb[j2] - ea[k];
-        along += d[k] * p->C[k][j];
-    }
-    double c = p->C[i][j], ss = length * length;
-    double ta = (d[i] - c * along) / ss, tb = (c * d[i] - along) / ss;
-    if (fabs(ta) > p->ha[i] || fabs(tb) > p->hb[j]) return 0;
-    ea[i] = ta;
-    ti_vec n = ti_scale(s / length, ti_cross(ti_col(&p->a->R, i), ti_col(&p->b->R, j)));
-    ti_vec on_a = ti_add(p->a->x, ti_mul(&p->a->R, ti_load3(ea)));
-    *out = (ti_touch){ti_axpy(on_a, 0.5 * gap, n), n, gap,
-                      KIND_EDGES | i << 3 | j << 5 | corner_a << 7 | corner_b << 10, 0};
-    return 1;
+    crossing e = {.i = i, .j = j, .square = length * length};
+    e.n[i1] = s * l1 / length, e.n[i2] = s * l2 / length;
+    e.normal = ti_scale(s / length, ti_cross(ti_col(&p->a->R, i), ti_col(&p->b->R, j)));
+    e.corner_a = (s * l1 >= 0) << i1 | (s * l2 >= 0) << i2;
+    e.corner_b = (s * m1 < 0) << j1 | (s * m2 < 0) << j2;
+    int beside_a = 1 << (p->ha[i1] * fabs(l1) < p->ha[i2] * fabs(l2) ? i1 : i2);
+    int beside_b = 1 << (p->hb[j1] * fabs(m1) < p->hb[j2] * fabs(m2) ? j1 : j2);
+    int count = cross_edges(p, &e, margin, out);
+    if (count == 0) return 0;
+    e.corner_b ^= beside_b, count += cross_edges(p, &e, margin, out + count);
+    e.corner_a ^= beside_a, count += cross_edges(p, &e, margin, out + count);
+    e.corner_b ^= beside_b, count += cross_edges(p, &e, margin, out + count);
+    return count;
 }
 
 /* The half of the derivative that belongs to one of the two boxes, at column `at`; e its edge, d that of the other;
@@ -191,7 +219,7 @@ int ti_collide_box_box(const ti_shape *a, const ti_shape *b, double margin, ti_t
     double small = fmin(fmin(fmin(p.ha[0], p.ha[1]), p.ha[2]), fmin(fmin(p.hb[0], p.hb[1]), p.hb[2]));
     double best_face = fmax(best[0], best[1]);
     if (edge >= 0 && best_edge > best_face + BIAS * small) {
-        int count = cross_edges(&p, edge / 3, edge % 3, best_edge, out);
+        int count = cross_all(&p, edge / 3, edge % 3, margin, out);
         /* Apart, the closest points are elsewhere and the boxes pass each other; in contact this cannot be, but for
          * axes left out as parallel. */
         if (count || best_edge > 0) return count;
