@@ -7,6 +7,9 @@
 /* A face must separate no worse than the closest points by more than this share of the smallest extent: shapes at rest
  * on a face keep to it while they rock by rounding. */
 static const double BIAS = 1e-3;
+/* Cosine between a face and the normal of closest points that are not over it, down to which it leans over the other
+ * shape; what is nearer to the closest points than this share of the smallest extent is what they are of. */
+static const double LEANS = 0.99, SAME = 1e-2;
 /* Of two faces whose areas differ by a smaller share neither is the larger. */
 static const double EQUAL = 1e-6;
 
@@ -70,6 +73,32 @@ static int reference(ti_form f[2], const ti_near *at, int *face) {
     return best;
 }
 
+/* The shape whose face leans least over the other, and the face; -1 if none does. Of what leans alike the first. */
+static int leaning(ti_form f[2], ti_vec n, int *face) {
+    double most = LEANS;
+    int best = -1;
+    for (int i = 0; i < 2; i++) {
+        ti_vec d = ti_scale(i ? -1 : 1, ti_tmul(&f[i].s->R, n));
+        int its = ti_form_face(&f[i], d);
+        double along = its < 0 ? 0 : ti_dot(ti_form_face_normal(&f[i], its), d);
+        if (along > most + 1e-10) most = along, best = i, *face = its;
+    }
+    return best;
+}
+
+/* What rocks on an edge, with a face that leans over the other shape, comes down on what is over that face. */
+static void beside(ti_form f[2], const ti_touch *first, ti_vec n, ti_pile *pile) {
+    int face, P = leaning(f, n, &face);
+    if (P < 0) return;
+    ti_pile_put(pile, first);
+    pile->merge = SAME * ti_convex_small(f);
+    ti_over_face(f, P, face, pile);
+    int count = pile->count;
+    pile->count = 0;
+    for (int k = 0; k < count; k++) /* none is deeper than the shapes are along their own normal */
+        if (pile->t[k].gap >= first->gap) pile->t[pile->count++] = pile->t[k];
+}
+
 int ti_not_a_number(const ti_shape *a, const ti_shape *b, ti_touch *out) {
     double probe = 0;
     for (int k = 0; k < 3; k++)
@@ -111,8 +140,10 @@ bool ti_convex_gather(ti_form f[2], ti_pile *pile, ti_touch *first) {
     int face, P = reference(f, &at, &face);
     if (P >= 0)
         ti_over_face(f, P, face, pile);
-    else if (exact)
+    else if (exact) {
         ti_along(f, &at, pile);
+        if (pile->count == 0) beside(f, first, at.n, pile);
+    }
     return true;
 }
 

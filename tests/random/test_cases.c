@@ -65,6 +65,8 @@ static const row rows[] = {
     {.file = "hit_before_the_step", .steps = 1},
     {.file = "rocks_on_edges", .steps = 20},
     {.file = "rocks_on_edges", .steps = 20, .gradient = true},
+    {.file = "rocks_on_round_edges", .steps = 20},
+    {.file = "rocks_on_round_edges", .steps = 20, .gradient = true},
     {.file = "tie_of_soft_corners", .steps = 1},
     {.file = "pushed_by_a_spin", .steps = 1},
     {.file = "uneven_squeeze", .steps = 30},
