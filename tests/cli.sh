@@ -249,6 +249,10 @@ expect "left out" 0 'mass 4.18879 kg' '' check "$folder/needs.xml" --lenient fle
 expect "as JSON" 0 '"left_out": true' '' check "$folder/needs.xml" --lenient flexcomp --lenient muscle --json
 expect "a refusal by another verb" 3 '' 'needs.xml:2: <flexcomp>: .* (and 1 more: ' simulate "$folder/needs.xml"
 expect "leniency of another verb" 0 '^0.01,' '' simulate "$folder/needs.xml" --lenient flexcomp,muscle --duration 0.01
+printf '<mujoco><option integrator="RK4"/>\n<worldbody><body><freejoint/><geom size="1"/></body></worldbody></mujoco>' >"$folder/rk4.xml"
+expect "another way to step" 0 'rk4.xml:1: <option integrator>: .*, left out .integrator.' '' check "$folder/rk4.xml"
+expect "another way to step, simulated" 0 '^0.01,' 'rk4.xml:1: steps are of first order' simulate "$folder/rk4.xml" --duration 0.01
+expect "another way to step, known" 0 '^0.01,' '' simulate "$folder/rk4.xml" --duration 0.01 --lenient integrator
 expect "a scene that is whole" 0 'nv 6' '' check "$slide"
 sed 's/qpos="0 0 0.1 /qpos="0 0 0.07 /' "$slide" >"$folder/sunk.xml"
 expect "what overlaps at the start" 0 '^at key start floor and cube overlap by 0.03 m' '' check "$folder/sunk.xml"

@@ -193,7 +193,7 @@ static const struct {
     {WITH("<option gravity='0 0'/>"), 4, "<option gravity>: 2 numbers, expected 3"},
     {WITH("<option gravity='0 0 1 1'/>"), 4, "<option gravity>: more than 3"},
     {WITH("<option viscosity='0.1'/>"), 4, "<option viscosity>: only 0"},
-    {WITH("<option integrator='RK4'/>"), 4, "<option integrator>"},
+    {WITH("<option integrator='RK5'/>"), 4, "<option integrator>"},
     {WITH("<option sparkle='1'/>"), 4, "<option sparkle>"},
     {WITH("<option><flag passive='disable'/></option>"), 4, "<flag passive>: not supported"},
     {WITH("<compiler angle='turns'/>"), 4, "<compiler angle>"},

@@ -188,6 +188,31 @@ START_TEST(what_other_versions_have_is_told) {
 }
 END_TEST
 
+/* How a file wants to be stepped is no need: it loads, is told of, and is as strict about the rest. */
+START_TEST(another_way_to_step_is_told) {
+#define STEPPED(way, ctrl)                                                                                             \
+    "<mujoco>\n<option integrator='" way "' timestep='0.01'/>\n<worldbody><body><freejoint/><geom size='1'/></body>"   \
+    "</worldbody>\n<keyframe><key qpos='0 0 2 1 0 0 0" ctrl "'/></keyframe></mujoco>"
+    told t;
+    tribo_model *m;
+    tribo_diag diag = {0};
+    write_file("test_robots_a.xml", STEPPED("RK4", ""));
+    ck_assert_msg(load("test_robots_a.xml", NULL, &t, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    ck_assert_str_eq(t.text, ":2 integrator\n");
+    ck_assert_int_eq(t.left_out, 1);
+    ck_assert(tribo_model_timestep(m) == 0.01 && tribo_model_keys(m) == 1);
+    tribo_model_free(m);
+    write_file("test_robots_a.xml", STEPPED("RK4", " 1"));
+    ck_assert_int_eq(load("test_robots_a.xml", NULL, &t, &m, &diag), TRIBO_E_PARSE);
+    ck_assert_msg(strstr(diag.text, "<key qpos>: ") != NULL, "%s", diag.text);
+    write_file("test_robots_a.xml", STEPPED("implicitfast", ""));
+    ck_assert_int_eq(load("test_robots_a.xml", NULL, &t, &m, &diag), TRIBO_OK);
+    ck_assert_str_eq(t.text, "");
+    tribo_model_free(m);
+    remove("test_robots_a.xml");
+}
+END_TEST
+
 /* A row of docs/mjcf.md. */
 static void row_of(const ti_mjcf_rule *rule, char *row, size_t n) {
     if (rule->fate == TI_READ)
@@ -649,6 +674,7 @@ static Suite *suite(void) {
     tcase_add_test(t, includes_end);
     tcase_add_test(t, everything_missing_is_told);
     tcase_add_test(t, what_other_versions_have_is_told);
+    tcase_add_test(t, another_way_to_step_is_told);
     tcase_add_test(t, the_documentation_says_what_is_read);
     tcase_add_test(t, actuators_by_hand);
     tcase_add_test(t, actuators_are_refused);

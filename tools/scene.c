@@ -84,22 +84,22 @@ const char *step_text(tribo_status s, int wanted) {
 }
 
 /* What is left out of any scene is said once, where it was not asked for. */
-static void hear_torsion(void *count, const tribo_need *n) {
-    if (strcmp(n->word, "torsion") == 0) ++*(int *)count;
+static void hear_integrator(void *line, const tribo_need *n) {
+    if (n->left_out && strcmp(n->word, "integrator") == 0) *(int *)line = n->file ? 0 : n->line;
 }
 
 int scene_load(const char *path, tribo_model **m) {
     tribo_diag diag = {0};
     tribo_load_options o = scene_options();
-    int torsion = 0;
+    int integrator = -1;
     const char *place = found(path, "scene", ".xml");
     if (!place) return EXIT_INPUT;
-    if (!strstr(lenient, "torsion")) o.need = hear_torsion, o.ctx = &torsion;
+    if (!strstr(lenient, "integrator")) o.need = hear_integrator, o.ctx = &integrator;
     int status = outcome(place, path, tribo_model_load_with(place, &o, NULL, m, &diag), &diag);
-    if (status == EXIT_SUCCESS && torsion > 0 && !messages_quiet)
-        input_message(
-            path, 0, "friction against turning and rolling of %d geoms or pairs is left out (--lenient torsion: known)",
-            torsion);
+    if (status == EXIT_SUCCESS && integrator >= 0 && !messages_quiet)
+        input_message(path, integrator,
+                      "steps are of first order, those of RK4 of fourth: shorter ones may be wanted (--lenient "
+                      "integrator: known)");
     if (status == EXIT_SUCCESS && tribo_model_sizes(*m).nbody == 0)
         status = input_message(path, 0, "there is no body in this scene that could move");
     return status;

@@ -300,7 +300,7 @@ typedef struct tribo_need {
     int line;         /**< of that file */
     const char *word; /**< by which it can be left out */
     const char *text; /**< what, after the element and the attribute */
-    bool left_out;    /**< as was asked for */
+    bool left_out;    /**< as was asked for, or because it says how to step, not what moves: the word `integrator` */
 } tribo_need;
 
 /** How a scene file is read. Fill with tribo_default_load_options() first. */

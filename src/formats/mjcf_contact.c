@@ -301,11 +301,11 @@ static bool key_numbers(ti_mjcf *r, const xmlNode *key, const char *name, double
     const char *text = ti_xml_attr(&r->error, key, name);
     if (!text) return false;
     ti_xml_error other = {0};
-    int found = ti_xml_numbers(r->nneed ? &other : &r->error, key, name, text, out, n);
+    int needs = r->nneed - r->nremark, found = ti_xml_numbers(needs ? &other : &r->error, key, name, text, out, n);
     if (found == n || ti_mjcf_bad(r)) return found == n && n > 0;
-    if (r->nneed == 0)
+    if (needs == 0)
         ti_xml_fail(&r->error, key, name, "%d numbers, expected %d", found, n);
-    else if (r->nneed > r->nmissing)
+    else if (needs > r->nmissing)
         ti_mjcf_need_of(r, key, name, "keyframe", "%d numbers are wanted where something is left out", n);
     return false;
 }

@@ -58,7 +58,9 @@ static void read_flag(ti_mjcf *r, const xmlNode *node) {
 void ti_mjcf_option(ti_mjcf *r, const xmlNode *node) {
     ti_mjcf_judge(r, node, -1, "mujoco");
     const char *integrator = ti_xml_attr(&r->error, node, "integrator");
-    if (integrator && !ti_xml_listed("Euler implicit implicitfast", integrator))
+    if (integrator && strcmp(integrator, "RK4") == 0)
+        ti_mjcf_remark(r, node, "integrator", "integrator", "steps are of first order, those of RK4 of fourth");
+    else if (integrator && !ti_xml_listed("Euler implicit implicitfast", integrator))
         ti_mjcf_need_of(r, node, "integrator", "integrator", "`%.40s` is not supported", integrator);
     double dt, gravity[3];
     ti_mjcf_at(r, node);

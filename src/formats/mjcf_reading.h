@@ -35,7 +35,8 @@ typedef struct ti_mjcf_need {
     const xmlNode *at;
     const char *attribute; /* or NULL */
     int line;              /* in its file */
-    bool left_out;         /* as was asked for */
+    bool left_out;         /* as was asked for, or a remark */
+    bool remark;           /* what moves is as it says, but not how it is stepped */
     char word[32], text[160];
 } ti_mjcf_need;
 
@@ -98,7 +99,7 @@ typedef struct ti_mjcf {
     tribo_allocator alloc;
     const tribo_load_options *options; /* or NULL */
     ti_xml_error error;
-    int nneed, nmissing; /* missing: those not left out */
+    int nneed, nmissing, nremark; /* missing: those not left out */
     ti_mjcf_need *need;
     xmlNode *root;
     tribo_builder *builder;
@@ -183,6 +184,8 @@ const xmlNode *ti_mjcf_default_of(const ti_mjcf *r, int class, const xmlNode *li
 /* Add to the list, under a word by which it may be left out. @return whether it was asked to be. */
 bool ti_mjcf_need_of(ti_mjcf *r, const xmlNode *node, const char *attribute, const char *word, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* Add what changes nothing in the model: the file loads, and whoever asks is told. */
+void ti_mjcf_remark(ti_mjcf *r, const xmlNode *node, const char *attribute, const char *word, const char *text);
 /* What is missing goes to whoever asked, and becomes the error. */
 void ti_mjcf_tell_needs(ti_mjcf *r);
 /* The row of an element in such a parent; NULL if MJCF has none. */

@@ -136,27 +136,42 @@ static bool told_already(const ti_mjcf *r, const ti_mjcf_need *n) {
     return false;
 }
 
-bool ti_mjcf_need_of(ti_mjcf *r, const xmlNode *node, const char *attribute, const char *word, const char *format,
-                     ...) {
-    enum { LIMIT = 4096 };
+static ti_mjcf_need need_at(const ti_mjcf *r, const xmlNode *node, const char *attribute, const char *word) {
     ti_mjcf_need n = {.line = ti_xml_line(node), .at = node, .attribute = attribute};
     snprintf(n.word, sizeof n.word, "%s", word);
-    bool asked = r->options && r->options->lenient && ti_xml_listed(r->options->lenient, n.word);
-    n.left_out = asked;
+    n.left_out = r->options && r->options->lenient && ti_xml_listed(r->options->lenient, n.word);
+    return n;
+}
+
+static void keep_need(ti_mjcf *r, const ti_mjcf_need *n) {
+    enum { LIMIT = 4096 };
+    if (r->nneed >= LIMIT || told_already(r, n)) return;
+    ti_mjcf_need *grown = ti_grow(&r->alloc, r->need, &r->need_bytes, (size_t)(r->nneed + 1) * sizeof *r->need);
+    if (!grown) {
+        r->error.status = TRIBO_E_NOMEM;
+        return;
+    }
+    r->need = grown;
+    r->need[r->nneed++] = *n;
+    r->nmissing += !n->left_out, r->nremark += n->remark;
+}
+
+bool ti_mjcf_need_of(ti_mjcf *r, const xmlNode *node, const char *attribute, const char *word, const char *format,
+                     ...) {
+    ti_mjcf_need n = need_at(r, node, attribute, word);
     va_list args;
     va_start(args, format);
     vsnprintf(n.text, sizeof n.text, format, args);
     va_end(args);
-    if (r->nneed >= LIMIT || told_already(r, &n)) return n.left_out;
-    ti_mjcf_need *grown = ti_grow(&r->alloc, r->need, &r->need_bytes, (size_t)(r->nneed + 1) * sizeof *r->need);
-    if (!grown) {
-        r->error.status = TRIBO_E_NOMEM;
-        return n.left_out;
-    }
-    r->need = grown;
-    r->need[r->nneed++] = n;
-    r->nmissing += !n.left_out;
+    keep_need(r, &n);
     return n.left_out;
+}
+
+void ti_mjcf_remark(ti_mjcf *r, const xmlNode *node, const char *attribute, const char *word, const char *text) {
+    ti_mjcf_need n = need_at(r, node, attribute, word);
+    n.left_out = n.remark = true;
+    snprintf(n.text, sizeof n.text, "%s", text);
+    keep_need(r, &n);
 }
 
 static int by_place(const void *a, const void *b) {
