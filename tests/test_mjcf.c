@@ -202,6 +202,8 @@ static const struct {
     {WITH("<compiler alignfree='true'/>"), 4, "<compiler alignfree>"},
     {WITH("<compiler autolimits='perhaps'/>"), 4, "<compiler autolimits>: `perhaps` is none"},
     {WITH("<compiler inertiafromgeom='false'/>"), 3, "<body>: inertial is missing"},
+    {WITH("<default><inertial mass='1'/></default>"), 4, "<inertial>: this element is not supported here"},
+    {WITH("<default><freejoint/></default>"), 4, "<freejoint>: this element is not supported here"},
     {WITH("<default><geom colour='red'/></default>"), 4, "<geom colour>"},
     {WITH("<default><default><geom/></default></default>"), 4, "<default class>"},
     {WITH("<default><default class='main'/></default>"), 4, "twice"},

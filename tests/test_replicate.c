@@ -72,6 +72,8 @@ START_TEST(what_makes_no_copies) {
         {WORLD("<replicate count='3' offset='1e308 0 0'><site/></replicate>"), "<replicate>: copy 2 is nowhere"},
         {WORLD("<replicate count='9' euler='1e308 0 0'><site/></replicate>"), "<replicate>: copy 1 is nowhere"},
         {WORLD("<geom size='1'><replicate count='2'/></geom>"), "<replicate>: this element is not supported"},
+        {"<mujoco><default><replicate count='2'/></default><worldbody/></mujoco>",
+         "<replicate>: this element is not supported here"},
         {WORLD("<replicate count='2' often='1'/>"), "<replicate often>: this attribute is not supported"},
         {WORLD("<replicate count='2' euler='0 0'/>"), "2 numbers, expected 3"},
         {WORLD("<replicate count='2' childclass='c'/>"), "there is no class `c`"},

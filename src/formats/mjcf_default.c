@@ -250,10 +250,14 @@ static int add_class(ti_mjcf *r, const xmlNode *node, int parent) {
     return r->nclass++;
 }
 
-/* Whether there are defaults for such elements at all. */
+/* Whether there are defaults for such elements at all: those of MuJoCo's, of which most stand in bodies. */
 static bool has_defaults(const xmlNode *node) {
     static const char *const PARENT[] = {"body", "asset", "contact", "actuator"};
+    static const char NONE[] =
+        "body frame inertial freejoint replicate attach composite flexcomp plugin texture hfield "
+        "skin model exclude";
     if (ti_xml_listed("equality tendon", (const char *)node->name)) return true;
+    if (ti_xml_listed(NONE, (const char *)node->name)) return false;
     for (size_t i = 0; i < sizeof PARENT / sizeof *PARENT; i++)
         if (ti_mjcf_rule_of(PARENT[i], (const char *)node->name)) return true;
     return false;
