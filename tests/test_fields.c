@@ -13,6 +13,9 @@
 #include <string.h>
 #include <tribo/tribo.h>
 #include <unistd.h>
+#ifdef TI_PNG
+#include "png_writer.h"
+#endif
 
 enum { ROWS = 9, COLS = 11 };
 static double height[ROWS * COLS];
@@ -289,7 +292,7 @@ START_TEST(bad_fields_are_refused) {
                {"<hfield name='f' nrow='2' ncol='2' size='1 1 1'/>", "size"},
                {"<hfield name='f' nrow='2' ncol='2'/>", "size"},
                {"<hfield name='g' nrow='2' ncol='2' size='1 1 1 1'/>", "there is no hfield `f`"},
-               {"<hfield name='f' file='a.png' size='1 1 1 1'/>", "PNG"},
+               {"<hfield name='f' file='a.png' size='1 1 1 1'/>", "png"},
                {"<hfield name='f' file='/nowhere.bin' size='1 1 1 1'/>", "/nowhere.bin"}};
     for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
         const char *said = refusal(BAD[i].asset, "<geom type='hfield' hfield='f'/>");
@@ -302,6 +305,50 @@ START_TEST(bad_fields_are_refused) {
         refusal(good, "<body><freejoint/><geom size='1'/><geom type='hfield' hfield='f'/></body>"), "cannot move"));
 }
 END_TEST
+
+#ifdef TI_PNG
+/* The upper row of an image is the one furthest along y; one that is cut short, or none, is refused. */
+START_TEST(images_are_heights) {
+    static const unsigned char grey[6] = {10, 20, 30, 110, 60, 10};
+    const double want[6] = {1, 0.5, 0, 0, 0.1, 0.2};
+    char path[] = "/tmp/tribo-image-XXXXXX.png", asset[200];
+    char xml[1024];
+    int fd = mkstemps(path, 4);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    png_put(path, &PNG_KIND[0], 3, 2, grey);
+    snprintf(asset, sizeof asset, "<hfield name='f' file='%s' size='1 1 1 1'/>", path);
+    snprintf(xml, sizeof xml,
+             "<mujoco><asset>%s</asset><worldbody><geom type='hfield' hfield='f'/><body><freejoint/>"
+             "<geom size='0.1'/></body></worldbody></mujoco>",
+             asset);
+    tribo_model *m = NULL;
+    tribo_diag diag = {0};
+    ck_assert_msg(tribo_model_load_memory(xml, strlen(xml), "field", NULL, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    ck_assert(m->geom[0].mesh->nrow == 2 && m->geom[0].mesh->ncol == 3);
+    for (int i = 0; i < 6; i++) ck_assert_double_eq_tol(m->geom[0].mesh->height[i], want[i], 1e-15);
+    tribo_model_free(m);
+
+    const char *geom = "<geom type='hfield' hfield='f'/>";
+    char whole[400];
+    FILE *f = fopen(path, "rb");
+    size_t n = fread(whole, 1, sizeof whole, f);
+    fclose(f);
+    for (size_t i = 0; i + 12 < n; i++) { /* the last chunk says no more than that it is the last */
+        f = fopen(path, "wb"), fwrite(whole, 1, i, f), fclose(f);
+        ck_assert_msg(strstr(refusal(asset, geom), path) != NULL, "%zu of %zu bytes are read", i, n);
+    }
+    whole[18] = whole[22] = 1; /* as large as two bytes say */
+    f = fopen(path, "wb"), fwrite(whole, 1, n, f), fclose(f);
+    ck_assert_msg(strstr(refusal(asset, geom), "131072 triangles") != NULL, "%s", refusal(asset, geom));
+    whole[18] = whole[22] = 0, whole[30] ^= 1; /* its sum is another */
+    f = fopen(path, "wb"), fwrite(whole, 1, n, f), fclose(f);
+    ck_assert_msg(strstr(refusal(asset, geom), "CRC") != NULL, "%s", refusal(asset, geom));
+    remove(path);
+    ck_assert_ptr_nonnull(strstr(refusal(asset, geom), "cannot be opened"));
+}
+END_TEST
+#endif
 
 /* Also where the count of triangles is no int. */
 START_TEST(large_fields_are_refused) {
@@ -353,6 +400,9 @@ static Suite *suite(void) {
     tcase_add_loop_test(t, a_flat_field_is_a_plane, 0, SHAPES);
     tcase_add_test(t, distances_are_those_of_the_nearest_triangle);
     tcase_add_test(t, bad_fields_are_refused);
+#ifdef TI_PNG
+    tcase_add_test(t, images_are_heights);
+#endif
     tcase_add_test(t, large_fields_are_refused);
     tcase_add_test(t, sizes_are_written_back);
     tcase_add_loop_test(t, things_move_on_a_flat_field_as_on_a_plane, 0, 2);

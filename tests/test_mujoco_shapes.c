@@ -11,6 +11,9 @@
 #include <unistd.h>
 #ifdef HAVE_MUJOCO
 #include <mujoco/mujoco.h>
+#ifdef TI_PNG
+#include "png_writer.h"
+#endif
 
 static char xml[1 << 16];
 
@@ -214,6 +217,35 @@ START_TEST(balls_on_fields_are_mujocos) {
     mj_deleteData(d), mj_deleteModel(mj), tribo_model_free(m), remove(path);
 }
 END_TEST
+
+#ifdef TI_PNG
+/* Of every kind of image, also colours, of which the red counts. */
+START_TEST(images_are_mujocos) {
+    enum { WIDTH = 13, HEIGHT = 9, BYTES = WIDTH * HEIGHT * 6 };
+    char path[] = "/tmp/tribo-image-XXXXXX.png";
+    unsigned char data[BYTES];
+    int fd = mkstemps(path, 4);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+    state = 72 + (unsigned)_i;
+    for (int i = 0; i < BYTES; i++) data[i] = (unsigned char)uniform(3, 250);
+    png_put(path, &PNG_KIND[_i], WIDTH, HEIGHT, data);
+    snprintf(xml, sizeof xml,
+             "<mujoco><asset><hfield name='f' file='%s' size='1 0.8 0.3 0.2'/></asset><worldbody>"
+             "<geom type='hfield' hfield='f'/><body><freejoint/><geom size='0.1'/></body></worldbody></mujoco>",
+             path);
+    tribo_model *m;
+    mjModel *mj;
+    load(&m, &mj);
+    ck_assert_int_eq(m->geom[0].mesh->ncol, WIDTH);
+    ck_assert_int_eq(m->geom[0].mesh->nrow, HEIGHT);
+    ck_assert_int_eq(mj->nhfielddata, WIDTH * HEIGHT);
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        ck_assert_double_le(fabs(m->geom[0].mesh->height[i] - (double)mj->hfield_data[i]), 1e-7);
+    mj_deleteModel(mj), tribo_model_free(m), remove(path);
+}
+END_TEST
+#endif
 #endif
 
 static Suite *suite(void) {
@@ -224,6 +256,9 @@ static Suite *suite(void) {
     tcase_add_loop_test(t, closed_forms_are_mujocos, 0, PAIRS);
     tcase_add_test(t, inertias_of_meshes_are_mujocos);
     tcase_add_test(t, balls_on_fields_are_mujocos);
+#ifdef TI_PNG
+    tcase_add_loop_test(t, images_are_mujocos, 0, PNG_KINDS);
+#endif
 #endif
     suite_add_tcase(s, t);
     return s;

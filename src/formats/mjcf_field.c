@@ -1,5 +1,7 @@
-/* mjcf_field.c -- height fields of <asset>: inline, or from a file of MuJoCo's. Heights become 0 to 1, as there. */
+/* mjcf_field.c -- height fields of <asset>: inline, or from a file of MuJoCo's, or PNG. Heights become 0 to 1, as
+ * there. */
 #include "formats/mjcf_reading.h"
+#include "formats/png_file.h"
 #include "formats/text.h"
 #include <math.h>
 #include <stdio.h>
@@ -86,13 +88,32 @@ static void read_bytes(ti_mjcf *r, const xmlNode *node, const char *path, const 
     }
 }
 
+/* The lowest row of an image is that of the lowest y. */
+static void read_image(ti_mjcf *r, const xmlNode *node, const char *path, const char *data, size_t n, heights *h) {
+    double nrow, ncol;
+    char text[160];
+    const char *wrong = NULL;
+    if (!ti_png_size(data, n, &nrow, &ncol))
+        wrong = "no PNG";
+    else if (make_room(r, node, nrow, ncol, h))
+        wrong = ti_png_heights(data, n, h->nrow, h->ncol, h->z, text, sizeof text);
+    if (wrong) ti_xml_fail(&r->error, node, "file", "%.150s: %.150s", path, wrong);
+}
+
+/* By its name, or by what is said of it. */
+static bool is_image(ti_mjcf *r, const xmlNode *node, const char *file) {
+    const char *type = ti_xml_attr(&r->error, node, "content_type"), *dot = strrchr(file, '.');
+    if (type && *type) return strcmp(type, "image/png") == 0;
+    return dot && (strcmp(dot, ".png") == 0 || strcmp(dot, ".PNG") == 0);
+}
+
 static void read_file(ti_mjcf *r, const xmlNode *node, const char *file, heights *h) {
     char path[TI_PATH_ROOM], *data;
-    const char *dot = strrchr(file, '.');
+    bool image = is_image(r, node, file);
     size_t n, bytes;
     tribo_diag diag = {0};
-    if (dot && (strcmp(dot, ".png") == 0 || strcmp(dot, ".PNG") == 0)) {
-        ti_mjcf_need_of(r, node, "file", "png", "a height field from PNG is not supported");
+    if (image && !ti_png_is_read()) {
+        ti_mjcf_need_of(r, node, "file", "png", "a height field from PNG: this library was built without libpng");
         return;
     }
     if (!ti_mjcf_path_of(r, file, path)) {
@@ -100,10 +121,17 @@ static void read_file(ti_mjcf *r, const xmlNode *node, const char *file, heights
         return;
     }
     tribo_status s = ti_read_file(path, &r->alloc, &data, &n, &bytes, &diag);
-    if (s == TRIBO_E_NOMEM) r->error.status = s;
-    if (s != TRIBO_OK && s != TRIBO_E_NOMEM) ti_xml_fail(&r->error, node, "file", "%.150s: %.150s", path, diag.text);
+    if (s == TRIBO_E_NOMEM)
+        r->error.status = s;
+    else if (s == TRIBO_E_IO)
+        ti_mjcf_need_of(r, node, "file", "hfield-file", "%.150s: %.150s", path, diag.text);
+    else if (s != TRIBO_OK)
+        ti_xml_fail(&r->error, node, "file", "%.150s: %.150s", path, diag.text);
     if (s != TRIBO_OK) return;
-    read_bytes(r, node, path, data, n, h);
+    if (image)
+        read_image(r, node, path, data, n, h);
+    else
+        read_bytes(r, node, path, data, n, h);
     ti_free(&r->alloc, data, bytes);
 }
 

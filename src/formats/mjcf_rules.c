@@ -45,7 +45,7 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
     {"asset/mesh", TI_READ, "name class file vertex face scale refpos refquat inertia maxhullvert",
      "content_type normal texcoord smoothnormal user material octree_maxdepth", "builtin params"},
     {"mesh/plugin", TI_REFUSED, "", "", ""},
-    {"asset/hfield", TI_READ, "name file nrow ncol size elevation", "content_type", ""},
+    {"asset/hfield", TI_READ, "name file nrow ncol size elevation content_type", "", ""},
     {"asset/model", TI_REFUSED, "", "", ""},
     {"mujoco/worldbody", TI_READ, "childclass", "", ""},
     {"body/body", TI_READ, "name childclass gravcomp mocap " POSED, "user sleep simple", ""},
