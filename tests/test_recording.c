@@ -478,7 +478,8 @@ START_TEST(uneven_times_may_be_true) {
 }
 END_TEST
 
-/* Half of a second is missing, or the last time is of another clock: the rate of even times would be of that. */
+/* Half of a second is missing: the rate of even times would be of that. A last time of another clock is left out, and
+ * says nothing of the rate. */
 START_TEST(even_times_have_a_rate) {
     for (int seed = 1; seed <= SEEDS; seed++)
         for (int kind = 0; kind < 3; kind++) {
@@ -489,9 +490,48 @@ START_TEST(even_times_have_a_rate) {
             if (kind == 0) drop(&d, 20, 4);
             for (int k = 20; k < d.n && kind == 0; k++) d.time[k] = d.time[k + 4];
             for (int k = 70; k < d.n && kind == 1; k++) d.time[k] += 0.5;
-            if (kind == 2) d.time[d.n - 1] += 1e6;
-            times_are_left(&d);
+            if (kind < 2) {
+                times_are_left(&d);
+                continue;
+            }
+            d.time[d.n - 1] += 1e6;
+            tribo_checked *c = look(&d);
+            tribo_recording r = tribo_checked_recording(c);
+            ck_assert_int_eq(r.n, d.n - 1);
+            ck_assert_double_eq_tol(r.time[r.n - 1] - r.time[0], d.time[d.n - 2] - d.time[0], 0.012);
+            tribo_checked_free(c);
+            tribo_model_free(d.m);
         }
+}
+END_TEST
+
+/* A clock that is set by 1e6 s or a wrong time: nobody simulates what goes on meanwhile. A pause is none. */
+START_TEST(clocks_that_jump) {
+    static const int after[] = {0, 15, 60, 88};
+    for (int i = 0; i < 4; i++)
+        for (int twice = 0; twice < 2; twice++) {
+            motion d;
+            slide(&d, (uint64_t)(500 + i));
+            no_velocities(&d);
+            ck_assert_int_gt(d.n, after[i] + 1);
+            for (int k = after[i] + 1; k < d.n; k++) d.time[k] += 1e6;
+            for (int k = after[i] + 2; k < d.n && twice; k++) d.time[k] += 3e6;
+            tribo_checked *c = look(&d);
+            tribo_recording r = tribo_checked_recording(c);
+            ck_assert(found(c, TRIBO_CONVENTION_GAP, TRIBO_OUTCOME_MENDED));
+            ck_assert(r.time[r.n - 1] - r.time[0] < 10);
+            ck_assert_int_ge(r.n, d.n / 2);
+            tribo_checked_free(c);
+            tribo_model_free(d.m);
+        }
+    motion d;
+    slide(&d, 510);
+    no_velocities(&d);
+    for (int k = 60; k < d.n; k++) d.time[k] += 5;
+    tribo_checked *c = look(&d);
+    ck_assert_int_eq(tribo_checked_recording(c).n, d.n);
+    tribo_checked_free(c);
+    tribo_model_free(d.m);
 }
 END_TEST
 
@@ -685,6 +725,7 @@ static Suite *suite(void) {
     tcase_add_test(t, nothing_to_find);
     tcase_add_test(t, uneven_times_may_be_true);
     tcase_add_test(few, even_times_have_a_rate);
+    tcase_add_test(few, clocks_that_jump);
     tcase_add_test(few, jitter_without_noise);
     tcase_add_test(t, wrong_scene);
     tcase_add_test(t, undone);

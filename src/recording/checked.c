@@ -90,6 +90,7 @@ static bool swings(const tribo_checked *c) {
  * drives unknown; masses and controls of others are what is in doubt. */
 static tribo_status look_joints(tribo_checked *c) {
     ti_survey(c);
+    ti_check_clock(c);
     ti_check_times(c);
     ti_survey(c);
     ti_check_columns(c);
@@ -111,6 +112,7 @@ static tribo_status look(tribo_checked *c) {
     ti_check_forces(c);
     if (!ti_all_free(c->m)) return look_joints(c);
     ti_survey(c);
+    ti_check_clock(c);
     ti_check_times(c);
     ti_survey(c);
     ti_check_columns(c);

@@ -2,6 +2,7 @@
  * jump from row to row, poses may not: the way from one row to the next lies between those before and after it. What
  * moves are free bodies and, behind them in number, joints of one axis. */
 #include "recording/questions.h"
+#include <stdio.h>
 
 enum { MENDS_MAX = 8, ROWS_LONG = 4, WAY = TI_WAY, EDGE = 6 };
 static const double far = 12;                               /* of the noise of a row: no chance */
@@ -227,13 +228,12 @@ static bool row_wrong(tribo_checked *c, int k, double most) {
     return any;
 }
 
-static void keep_longer(tribo_checked *c, int k) {
+/* The longer part before or after a gap behind row k. */
+static void keep_longer(tribo_checked *c, int k, const char *what, const char *why) {
     int from = k + 1 > c->n - k - 1 ? 0 : k + 1, rows = from ? c->n - k - 1 : k + 1;
     size_t nx = (size_t)c->z.nx, nu = (size_t)c->z.nu;
-    ti_found(
-        c, TRIBO_CONVENTION_GAP, rows < ROWS_LONG ? TRIBO_OUTCOME_REFUSED : TRIBO_OUTCOME_MENDED, -1, k + 1, 0,
-        "the motion jumps between rows %d and %d, and no number of missing rows explains it: rows %d to %d are kept", k,
-        k + 1, from, from + rows - 1);
+    ti_found(c, TRIBO_CONVENTION_GAP, rows < ROWS_LONG ? TRIBO_OUTCOME_REFUSED : TRIBO_OUTCOME_MENDED, -1, k + 1, 0,
+             "%s between rows %d and %d, %s: rows %d to %d are kept", what, k, k + 1, why, from, from + rows - 1);
     memmove(c->time, c->time + from, (size_t)rows * sizeof *c->time);
     memmove(c->x, c->x + (size_t)from * nx, (size_t)rows * nx * sizeof *c->x);
     size_t nf = ti_forces(c), nm = 3 * (size_t)c->z.nsite;
@@ -256,7 +256,7 @@ static void mend(tribo_checked *c, int k, double most) {
     if (missing) {
         shift_times(c, k, missing);
     } else if (!names_exchanged(c, k, most) && !row_wrong(c, k, most)) {
-        keep_longer(c, k);
+        keep_longer(c, k, "the motion jumps", "and no number of missing rows explains it");
     }
     ti_survey(c);
 }
@@ -368,8 +368,28 @@ static void mend_slow(tribo_checked *c) {
     if (at.error < 0.2 && fabs(at.rows - rows) < 0.35)
         shift_times(c, k, rows);
     else
-        keep_longer(c, k);
+        keep_longer(c, k, "the motion jumps", "and no number of missing rows explains it");
     ti_survey(c);
+}
+
+/* Where times jump by far more than all that is recorded lasts, a clock was set, or one of them is wrong: what went on
+ * meanwhile says nothing, and simulating it would not end. */
+void ti_check_clock(tribo_checked *c) {
+    const double rows = 1000, spans = 10;
+    while (c->n > ROWS_LONG) {
+        double span = 0, most = 0;
+        int at = -1;
+        for (int k = 0; k + 1 < c->n; k++) {
+            double h = c->time[k + 1] - c->time[k];
+            if (h > most) most = h, at = k;
+            span += h > rows * c->spacing ? 0 : h;
+        }
+        if (!(most > rows * c->spacing && most > spans * span)) return;
+        char why[64];
+        snprintf(why, sizeof why, "by %.3g s, longer than any of it goes on", most);
+        keep_longer(c, at, "times jump", why);
+        ti_survey(c);
+    }
 }
 
 void ti_note_times(tribo_checked *c) {

@@ -18,6 +18,8 @@ void ti_check_swings(tribo_checked *c);
 void ti_check_forces(tribo_checked *c);
 /* gaps.c: rows that the times say are missing. */
 void ti_note_times(tribo_checked *c);
+/* gaps.c: times that jump by far more than the recording lasts. */
+void ti_check_clock(tribo_checked *c);
 /* gaps.c: rows that are missing, rows that are wrong, names exchanged half way. */
 void ti_check_gaps(tribo_checked *c);
 /* units.c: gravity, and where things stand, against the units of length and time. */
