@@ -3,7 +3,7 @@
 #include "trajopt/task.h"
 
 static const double LEAST = 1e-2, MOST = 1e10, GROWTH_MOST = 10, GAP_LEAST = 1e-13, SHARE_LEAST = 1e-3, ARMIJO = 1e-4,
-                    LONGER = 1.25;
+                    LONGER = 1.25, FAR = 0.1;
 
 enum { STALL = 20 }; /* steps, of which that many must gain more than the tolerance a step */
 
@@ -44,8 +44,8 @@ static void accept(tribo_trajopt *t, double share, double foretold) {
 
 /* Backward until the matrices are definite; what second derivatives say beyond their convex part, and what secants say,
  * is dropped before it costs long steps. @return whether they came to be. */
-static bool backward(tribo_trajopt *t) {
-    t->wholes = t->method == TRIBO_METHOD_NEWTON;
+static bool backward(tribo_trajopt *t, bool wholes) {
+    t->wholes = wholes && t->method == TRIBO_METHOD_NEWTON;
     while (!ti_riccati(t)) {
         if (t->wholes) {
             t->wholes = false;
@@ -56,6 +56,17 @@ static bool backward(tribo_trajopt *t) {
         if (t->regularisation > MOST) return false;
     }
     return true;
+}
+
+/* Backward, and what that is expected to gain. What bends the wrong way far from a minimum leads to another one: where
+ * more than a share of the cost is to be gained the convex part counts alone. eq. (512) */
+static bool foretell(tribo_trajopt *t, double *slope, double *bend, double *more) {
+    for (bool wholes = true;; wholes = false) {
+        if (!backward(t, wholes)) return false;
+        ti_expectation(t, slope, bend, more);
+        t->progress.expected = -(*slope + (t->bends ? *bend + *more : *bend));
+        if (!t->wholes || t->progress.expected <= FAR * t->best.size) return true;
+    }
 }
 
 /* Where the trial, of the whole step, gained more than was foretold the models bend too much: longer steps as long as
@@ -118,13 +129,11 @@ tribo_status ti_newton_pass(tribo_trajopt *t) {
     t->progress.step = 0;
     tribo_status s = refresh(t);
     if (s < 0 || s == TRIBO_INTERRUPTED) return s;
-    if (!backward(t)) {
+    if (!foretell(t, &slope, &bend, &more)) {
         ti_gains_forget(t);
         t->settled = true;
         return TRIBO_OK;
     }
-    ti_expectation(t, &slope, &bend, &more);
-    t->progress.expected = -(slope + (t->bends ? bend + more : bend));
     if (t->best.gap == 0 && t->progress.expected <= t->tol * t->best.size) {
         bool needed = t->regularisation > before && t->regularisation < 1; /* where nothing depends on some control */
         t->met = t->regularisation == 0 || needed;
@@ -150,7 +159,7 @@ tribo_status tribo_trajopt_settle(tribo_trajopt *t) {
     double regularisation = t->regularisation, growth = t->growth;
     bool bends = t->bends;
     t->regularisation = t->growth = 0;
-    if (!backward(t)) ti_gains_forget(t);
+    if (!backward(t, true)) ti_gains_forget(t);
     t->regularisation = regularisation, t->growth = growth, t->bends = bends; /* the search goes on as it was */
     return TRIBO_OK;
 }
