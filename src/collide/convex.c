@@ -86,9 +86,10 @@ static int leaning(ti_form f[2], ti_vec n, int *face) {
     return best;
 }
 
-/* What rocks on an edge, with a face that leans over the other shape, comes down on what is over that face. */
+/* What rocks on an edge, with a face that leans over the other shape, comes down on what is over that face: of shapes
+ * with corners, those of a tube are in ti_along(). */
 static void beside(ti_form f[2], const ti_touch *first, ti_vec n, ti_pile *pile) {
-    int face, P = leaning(f, n, &face);
+    int face, P = f[0].hull && f[1].hull ? leaning(f, n, &face) : -1;
     if (P < 0) return;
     ti_pile_put(pile, first);
     pile->merge = SAME * ti_convex_small(f);
