@@ -1,12 +1,14 @@
 /* pile.c -- what large worlds cost: heaps in a bin, walls, towers, a tilted heap, spheres through a hopper; the mean
  * and the worst step, with MuJoCo on the same file where it is installed.
  *
- *     bench_pile [--steps N] [--reverse] [--alone] [--law LAW] [--solver SOLVER] [--tol T] [--raw] [SCENE...]
+ *     bench_pile [--steps N] [--seed N] [--reverse] [--alone] [--law LAW] [--solver SOLVER] [--tol T] [--raw]
+ * [SCENE...]
  *
  * SCENE is boxes-N, balls-N, wall-ROWS (20 bricks wide), tower-N, tilted-N, hopper-N or apart-N; by default a few of
  * each. Steps of 2 ms, warm starts in both engines, seconds of CPU time of this thread. `rise` is the most that energy
- * rose in a step, `creep` how far the body that moved most is from where it was after a tenth of the steps. --reverse
- * times the reverse of the rollout, --alone leaves MuJoCo out, --raw leaves answers as solvers stop.
+ * rose in a step, `creep` how far the body that moved most is from where it was after a tenth of the steps. --seed
+ * (1) is of where bodies start, in heaps and the hopper; --reverse times the reverse of the rollout, --alone leaves
+ * MuJoCo out, --raw leaves answers as solvers stop.
  */
 #include "bench.h"
 #include "mujoco.h"
@@ -18,10 +20,11 @@
 
 static struct {
     int steps;
+    unsigned seed;
     bool reverse, alone;
     tribo_law_options law;
     double tol;
-} options = {.steps = 750};
+} options = {.steps = 750, .seed = 1};
 
 /* ---- scenes ---- */
 
@@ -124,7 +127,7 @@ static bool write_scene(const char *name, const char *path) {
     int n = 0;
     char kind[16] = "";
     if (sscanf(name, "%15[a-z]-%d", kind, &n) != 2 || n < 1) return false;
-    scene s = {.out = fopen(path, "w"), .state = 1};
+    scene s = {.out = fopen(path, "w"), .state = options.seed};
     if (!s.out) return false;
     bool tilted = !strcmp(kind, "tilted");
     int room = strcmp(kind, "wall") ? n : 20 * n; /* bodies that MuJoCo's buffers are for */
@@ -265,6 +268,7 @@ static bool take_flag(const char *word) {
 /* @return false where there is no such option, or no such value of it. */
 static bool take_value(const char *word, const char *value) {
     if (!strcmp(word, "--steps")) return (options.steps = atoi(value)) > 0;
+    if (!strcmp(word, "--seed")) return (options.seed = (unsigned)atoi(value)) > 0;
     if (!strcmp(word, "--tol")) return (options.tol = atof(value)) > 0;
     if (!strcmp(word, "--law")) return (options.law.law = tribo_law_find(value)) != TRIBO_LAW_DEFAULT;
     return !strcmp(word, "--solver") && (options.law.solver = tribo_solver_find(value)) != TRIBO_SOLVER_DEFAULT;
