@@ -48,13 +48,18 @@ static bool polish(ti_form f[2], double within, double share, ti_near *at, ti_me
     return false;
 }
 
-/* What a face that looks at the other shape separates them by; -1e300 if there is none. */
-static double face_gap(ti_form f[2], int i, ti_vec n, int *face) {
+/* Cosine between n and the face of shape i that looks most along it at the other; 0 if there is none. */
+static double facing(ti_form f[2], int i, ti_vec n, int *face) {
     ti_vec d = ti_scale(i ? -1 : 1, ti_tmul(&f[i].s->R, n));
     *face = ti_form_face(&f[i], d);
-    if (*face < 0) return -1e300;
+    return *face < 0 ? 0 : ti_dot(ti_form_face_normal(&f[i], *face), d);
+}
+
+/* What a face that looks at the other shape separates them by; -1e300 if there is none. */
+static double face_gap(ti_form f[2], int i, ti_vec n, int *face) {
+    if (facing(f, i, n, face) < 0.9) return -1e300;
     ti_vec out = ti_form_face_normal(&f[i], *face);
-    return ti_dot(out, d) < 0.9 ? -1e300 : ti_separation(f, ti_scale(i ? -1 : 1, ti_mul(&f[i].s->R, out)));
+    return ti_separation(f, ti_scale(i ? -1 : 1, ti_mul(&f[i].s->R, out)));
 }
 
 /* The shape on whose face contacts are, and the face; -1 if on neither. */
@@ -78,9 +83,8 @@ static int leaning(ti_form f[2], ti_vec n, int *face) {
     double most = LEANS;
     int best = -1;
     for (int i = 0; i < 2; i++) {
-        ti_vec d = ti_scale(i ? -1 : 1, ti_tmul(&f[i].s->R, n));
-        int its = ti_form_face(&f[i], d);
-        double along = its < 0 ? 0 : ti_dot(ti_form_face_normal(&f[i], its), d);
+        int its;
+        double along = facing(f, i, n, &its);
         if (along > most + 1e-10) most = along, best = i, *face = its;
     }
     return best;

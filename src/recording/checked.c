@@ -89,11 +89,6 @@ static bool swings(const tribo_checked *c) {
 /* Of a robot: what free bodies and joints say by themselves. What the scene predicts is asked for arms that nothing
  * drives unknown; masses and controls of others are what is in doubt. */
 static tribo_status look_joints(tribo_checked *c) {
-    ti_survey(c);
-    ti_check_clock(c);
-    ti_check_times(c);
-    ti_survey(c);
-    ti_check_columns(c);
     ti_check_joints(c);
     ti_survey(c);
     if (swings(c) && !tribo_checked_refused(c)) {
@@ -110,12 +105,12 @@ static tribo_status look(tribo_checked *c) {
     for (int b = 0; b < c->z.nbody; b++)
         if (c->m->body[b].free >= 0) settle_signs(c, b);
     ti_check_forces(c);
-    if (!ti_all_free(c->m)) return look_joints(c);
     ti_survey(c);
     ti_check_clock(c);
     ti_check_times(c);
     ti_survey(c);
     ti_check_columns(c);
+    if (!ti_all_free(c->m)) return look_joints(c);
     int before = c->nfound;
     ti_check_units(c);
     bool puzzled = tribo_checked_refused(c) != NULL;

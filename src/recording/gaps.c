@@ -228,6 +228,8 @@ static bool row_wrong(tribo_checked *c, int k, double most) {
     return any;
 }
 
+static const char MOTION[] = "the motion jumps", UNEXPLAINED[] = "and no number of missing rows explains it";
+
 /* The longer part before or after a gap behind row k. */
 static void keep_longer(tribo_checked *c, int k, const char *what, const char *why) {
     int from = k + 1 > c->n - k - 1 ? 0 : k + 1, rows = from ? c->n - k - 1 : k + 1;
@@ -256,7 +258,7 @@ static void mend(tribo_checked *c, int k, double most) {
     if (missing) {
         shift_times(c, k, missing);
     } else if (!names_exchanged(c, k, most) && !row_wrong(c, k, most)) {
-        keep_longer(c, k, "the motion jumps", "and no number of missing rows explains it");
+        keep_longer(c, k, MOTION, UNEXPLAINED);
     }
     ti_survey(c);
 }
@@ -368,7 +370,7 @@ static void mend_slow(tribo_checked *c) {
     if (at.error < 0.2 && fabs(at.rows - rows) < 0.35)
         shift_times(c, k, rows);
     else
-        keep_longer(c, k, "the motion jumps", "and no number of missing rows explains it");
+        keep_longer(c, k, MOTION, UNEXPLAINED);
     ti_survey(c);
 }
 
