@@ -33,6 +33,7 @@ ti_overlap ti_frame_overlap(const tribo_ws *ws, const ti_frame *f, int k, int i,
     if (c->sunk) gap += ti_frame_pressed(ws, f, i, p) * f->phase[TI_HOLD].lambda[TI_SOLVED][3 * i + 2];
     ti_grain grain = ti_frame_grain(ws, c);
     if (fabs(gap) < grain.rounding) gap = 0; /* it closes in the step, and overlaps by none */
+    if (-before < grain.rounding) before = 0;
     more = deepened(c, gap);
     bool deeper = ti_island_is_hit(&f->island[k]) && gap + more < before;
     ti_overlap o = ti_overlap_of(deeper ? before : gap + more, ti_con_number(ws->model, c, p, TI_M_BAUMGARTE),

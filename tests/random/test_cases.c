@@ -68,6 +68,8 @@ static const row rows[] = {
     {.file = "rocks_on_round_edges", .steps = 20},
     {.file = "rocks_on_round_edges", .steps = 20, .gradient = true},
     {.file = "tie_of_soft_corners", .steps = 1},
+    {.file = "corner_from_any_side", .steps = 1, .symmetry = true},
+    {.file = "corner_from_any_side", .steps = 4, .gradient = true},
     {.file = "pushed_by_a_spin", .steps = 1},
     {.file = "uneven_squeeze", .steps = 30},
     {.file = "uneven_squeeze", .steps = 30, .gradient = true},

@@ -23,6 +23,7 @@ static void begin(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool
         memset(k, 0, sizeof *k);
         ti_law_compliance at = ti_contact_stiffness(p, i, Rc);
         const ti_law_scale *g = ws->scale + i;
+        const double *free = ws->g + 3 * i;
         double s = 1 / sqrt(local ? (g->g_n + 2 * g->g_t * ws->tangent_scale) / 3 : ws->r0),
                mu = !ti_is_contact(p, i) ? 1
                     : p->mu[i] > 1e-8    ? p->mu[i]
@@ -31,8 +32,10 @@ static void begin(ti_contact_ws *ws, const ti_contact_problem *p, double R, bool
             k->unit[r] = r ? s * mu : s;
             k->R[r] = (r ? at.t : at.n) * k->unit[r] * k->unit[r];
             k->x[r] = k->w[r] = r == 0;
-            size = ti_max(size, fabs(k->unit[r] * ws->g[3 * i + place[r]]));
         }
+        /* of vectors: units that knew the axes of tangents would lead to another one of several solutions */
+        double across = sqrt(free[0] * free[0] + free[1] * free[1]);
+        size = ti_max(size, ti_max(k->unit[1] * across, k->unit[0] * fabs(free[2])));
     }
     ws->ip_unit = size > 0 ? size : 1;
     for (int i = 0; i < p->nc; i++) {

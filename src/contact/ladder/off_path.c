@@ -208,12 +208,18 @@ static void by_interior(ti_contact_ws *ws, const ti_contact_problem *p, const ti
     if (!exact) ti_ladder_proximal(ws, p, 1e-3, affordable(p, 180), g, s);
 }
 
+/* Factorizations after which the search ends: soon where less may be asked for, unless what is found would do, which
+ * is not put off for want of a digit. */
+static int end_of_search(const ti_contact_problem *p, const ti_progress *g, int begun) {
+    return begun + affordable(p, g->brief && g->residual > g->enough ? 600 : 24000);
+}
+
 void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_progress *g, ti_contact_solution *s) {
     static const int order[6] = {0, 3, 2, 5, 4, 1};
     static const double shares[4] = {TI_SLIP_SHARE, 1, 1e-2, 100}; /* other slips smoothed, other folds */
     bool large = p->nv > TI_LADDER_LARGE; /* where paths cost hundreds of large factorizations each */
     bool convex = (ws->law->is & TI_LAW_CONVEX) && !p->spins && !g->brief; /* bounds that follow impulses are not */
-    int end = ws->iterations + affordable(p, g->brief ? 600 : 24000), worth = affordable(p, 3000), path = 0;
+    int begun = ws->iterations, worth = affordable(p, 3000), path = 0;
     g->on_path = false, g->more = MORE, g->tol = tolerance(p, g);
     g->done = g->residual < g->tol;
     if (!g->done) by_interior(ws, p, ti_ladder_settings, g, s); /* which are quick where they end: */
@@ -222,15 +228,16 @@ void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_pro
     /* of a large problem, where one is in vain the rest come later */
     for (bool gains = true; path < 4 && !g->done && gains; path++) {
         double before = g->residual;
-        by_central_path(ws, p, shares[path], end, g, s);
+        by_central_path(ws, p, shares[path], end_of_search(p, g, begun), g, s);
         gains = !large || g->residual < 0.5 * before;
     }
-    for (int k = 0; k < 6 && !g->done && ws->iterations < end; k++) {
+    for (int k = 0; k < 6 && !g->done && ws->iterations < end_of_search(p, g, begun); k++) {
         by_interior(ws, p, ti_ladder_settings + order[k], g, s); /* from there at a compliance that passes folds: */
-        if (!g->done) ti_ladder_proximal(ws, p, 0.1, ti_min(worth, end - ws->iterations), g, s);
+        if (!g->done) ti_ladder_proximal(ws, p, 0.1, ti_min(worth, end_of_search(p, g, begun) - ws->iterations), g, s);
     }
-    for (; path < 4 && !g->done && ws->iterations < end; path++) by_central_path(ws, p, shares[path], end, g, s);
-    if (!g->done && ws->iterations < end) {
+    for (; path < 4 && !g->done && ws->iterations < end_of_search(p, g, begun); path++)
+        by_central_path(ws, p, shares[path], end_of_search(p, g, begun), g, s);
+    if (!g->done && ws->iterations < end_of_search(p, g, begun)) {
         ti_ladder_start(ws, p, NULL);
         ti_ladder_proximal(ws, p, 0.1, affordable(p, 1500), g, s);
     }

@@ -187,10 +187,17 @@ static const double LEAST = 1e-70;
 /* docs/math.md eq. (37): the unit of velocity, and from it the unit of merit, an energy. Large speeds may cancel in g
  * and leave their rounding, which counts; it is computed only where it may reach a thousandth of the unit. */
 static void choose_units(ti_contact_ws *ws, const ti_contact_problem *p) {
-    double largest = 0, widest = 0, ref = 0;
-    for (int i = 0; i < 3 * p->nc; i++) largest = ti_max(largest, fabs(ws->g[i])), ref = ti_max(ref, fabs(p->ref[i]));
-    for (int i = 0; i < p->nc; i++) widest = ti_max(widest, ti_max(ws->scale[i].g_t, ws->scale[i].g_n));
-    double rest = 0;
+    double normal = 0, across = 0, widest = 0, ref = 0;
+    const double *fastest = ws->g;
+    for (int i = 0; i < 3 * p->nc; i++) ref = ti_max(ref, fabs(p->ref[i]));
+    for (int i = 0; i < p->nc; i++) {
+        const double *g = ws->g + 3 * i;
+        double t = g[0] * g[0] + g[1] * g[1];
+        if (t > across) across = t, fastest = g;
+        normal = ti_max(normal, fabs(g[2]));
+        widest = ti_max(widest, ti_max(ws->scale[i].g_t, ws->scale[i].g_n));
+    }
+    double largest = ti_max(normal, p->nc > 0 ? hypot(fastest[0], fastest[1]) : 0), rest = 0;
     if (ROUNDED * (sqrt(widest * ws->energy) + ref) > 1e-3 * largest) rest = ROUNDED * made_of(p, p->vfree, p->ref);
     if (p->chains) rest = ti_max(rest, ROUNDED * sqrt(widest * ws->energy));
     ws->unit_c = largest + rest, ws->widest = widest;
