@@ -225,22 +225,27 @@ static tribo_status no_room(tribo_ws *ws) {
     return TRIBO_E_CAPACITY;
 }
 
-static tribo_status add(tribo_ws *ws, ti_con c) {
-    if (ws->nfound == ws->options.ncon_max) return no_room(ws);
-    c.id = c.at = ws->nfound;
-    ws->found[ws->nfound++] = c;
-    return TRIBO_OK;
+/* Room for one more, to be made there: they are large. NULL = there is none. */
+static ti_con *next_con(tribo_ws *ws) {
+    if (ws->nfound < ws->options.ncon_max) return &ws->found[ws->nfound++];
+    no_room(ws);
+    return NULL;
 }
 
 static tribo_status add_joint(tribo_ws *ws, const ti_joint *j, int v, ti_con_kind kind, double sign, double gap) {
-    int which = kind == TI_CON_DRY ? 2 : sign < 0;
-    return add(ws, (ti_con){.rank = joint_rank(ws->model) + 3 * (int64_t)v + which,
-                            .a = TRIBO_WORLD,
-                            .b = j->body,
-                            .kind = kind,
-                            .v = v,
-                            .sign = sign,
-                            .touch = {.gap = gap, .point = {ws->motion.q[j->q], 0, 0}}});
+    int which = kind == TI_CON_DRY ? 2 : sign < 0, at = ws->nfound;
+    ti_con *c = next_con(ws);
+    if (!c) return TRIBO_E_CAPACITY;
+    *c = (ti_con){.id = at,
+                  .at = at,
+                  .rank = joint_rank(ws->model) + 3 * (int64_t)v + which,
+                  .a = TRIBO_WORLD,
+                  .b = j->body,
+                  .kind = kind,
+                  .v = v,
+                  .sign = sign,
+                  .touch = {.gap = gap, .point = {ws->motion.q[j->q], 0, 0}}};
+    return TRIBO_OK;
 }
 
 /* Those of joint j within reach; a ball has only an upper one. */
@@ -280,8 +285,10 @@ static tribo_status closures(tribo_ws *ws) {
         for (int k = 0; k < parts; k++) {
             ti_con_kind kind = e->kind == TRIBO_EQUALITY_JOINT ? TI_CON_COUPLING : k ? TI_CON_TURN : TI_CON_CONNECT;
             int64_t rank = joint_rank(m) + 3 * (int64_t)m->size.nv + 2 * i + k;
-            tribo_status s = add(ws, (ti_con){.rank = rank, .a = a, .b = b, .kind = kind, .v = i});
-            if (s != TRIBO_OK) return s;
+            int at = ws->nfound;
+            ti_con *c = next_con(ws);
+            if (!c) return TRIBO_E_CAPACITY;
+            *c = (ti_con){.id = at, .at = at, .rank = rank, .a = a, .b = b, .kind = kind, .v = i};
         }
     }
     return TRIBO_OK;
@@ -305,19 +312,22 @@ static double length_of(const tribo_ws *ws, const ti_tendon *t, const double *fa
 static tribo_status tendons(tribo_ws *ws, const double *farthest, const double *p) {
     const tribo_model *m = ws->model;
     int64_t rank = joint_rank(m) + 3 * (int64_t)m->size.nv + 2 * m->size.nequality;
-    tribo_status s = TRIBO_OK;
     for (int i = 0; i < m->size.ntendon; i++) {
         const ti_tendon *t = &m->tendon[i];
         double reach, size, length = length_of(ws, t, farthest, &reach, &size);
         reach += ti_step_noise_reach(ws, t->b, 0);
-        for (int end = 0; end < 2 && s == TRIBO_OK; end++) {
+        for (int end = 0; end < 2; end++) {
             double sign = end ? -1 : 1, gap = sign * (length - p[t->p + (end ? TI_P_LONGEST : TI_P_SHORTEST)]);
-            ti_con c = {.rank = rank + 2 * i + end, .a = t->a, .b = t->b, .kind = TI_CON_TENDON, .v = i, .sign = sign};
-            c.touch.gap = gap, c.touch.point.x = size;
-            if (gap < reach) s = add(ws, c);
+            int at = ws->nfound;
+            if (!(gap < reach)) continue;
+            ti_con *c = next_con(ws);
+            if (!c) return TRIBO_E_CAPACITY;
+            *c = (ti_con){.id = at, .at = at, .rank = rank + 2 * i + end, .a = t->a, .b = t->b};
+            c->kind = TI_CON_TENDON, c->v = i, c->sign = sign;
+            c->touch.gap = gap, c->touch.point.x = size;
         }
     }
-    return s;
+    return TRIBO_OK;
 }
 
 /* Whether a contact is to be in an island, and is not yet. */
