@@ -80,36 +80,50 @@ static double slip(const tribo_ws *ws, const ti_frame *f, int i, const double *v
     return hypot(ti_row_velocity(ws, f, i, 0, v), ti_row_velocity(ws, f, i, 1, v));
 }
 
+/* Whether contact i has all of its friction, so that others may hold it. */
+static bool may_be_held(const tribo_ws *ws, const ti_frame *f, ti_phase phase, int i) {
+    return f->phase[phase].mode[i] >= TRIBO_SLIDE && ws->mu[i] > 0 && ti_con_opens(&f->con[i]);
+}
+
+/* The fastest slip of the free motion, as far as departure() asks. */
+static double fastest_slip(const tribo_ws *ws, const ti_frame *f, ti_phase phase, int con0, int end) {
+    double fastest = 0;
+    bool asked = false;
+    for (int i = con0; i < end && !asked; i++) asked = may_be_held(ws, f, phase, i);
+    for (int i = con0; i < end && asked; i++) fastest = ti_max(fastest, slip(ws, f, i, ws->vfree));
+    return fastest;
+}
+
 /* By how much contact i of a solved phase departs from its mode for that displacement, in its units: impulses that only
  * a compliance bounds, and a slip of what has all of its friction and is held by others. */
 static double departure(const tribo_ws *ws, const ti_frame *f, const ti_island *is, ti_phase phase, int i,
                         double slow) {
     const ti_phase_data *d = &f->phase[phase];
     double stress = is->phase[phase].compliance[0] * fabs(ws->scratch->lambda_dot[3 * i + 2]);
-    bool held = d->mode[i] >= TRIBO_SLIDE && ws->mu[i] > 0 && ti_con_opens(&f->con[i]) &&
-                slip(ws, f, i, d->v[TI_SOLVED]) <= slow;
+    bool held = may_be_held(ws, f, phase, i) && slip(ws, f, i, d->v[TI_SOLVED]) <= slow;
     return held ? ti_max(stress, slip(ws, f, i, ws->scratch->v_dot)) : stress;
 }
 
-/* The velocities and impulses of a phase after that displacement, to first order; the most that is asked, and the
- * fastest slip of the free motion. */
-static tribo_status respond(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, double *most, double *fastest) {
+/* The velocities and impulses of a phase after that displacement, to first order; the most that is asked, and whether
+ * anything is. */
+static tribo_status respond(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, double *most, bool *asks) {
     const ti_island *is = &f->island[k];
     ti_scratch *s = ws->scratch;
     ti_contact_problem problem = ti_step_problem(ws, f, k, phase);
     ti_contact_solution at = ti_frame_solution(f, k, phase);
     double *v_dot = s->v_dot + is->v0, *lambda_dot = s->lambda_dot + 3 * is->con0;
     double *c = s->c_dot[0] + 3 * is->con0;
-    *most = *fastest = 0;
+    *most = 0, *asks = false;
     displace(ws, is, s->v_work);
     for (int i = 0; i < problem.nc; i++) {
         if (phase == TI_IMPACT)
             ask_hit(ws, f, is->con0 + i, s->v_work, c + 3 * i);
         else
             ask(ws, f, is, is->con0 + i, s->v_work, f->phase[phase].v[TI_SOLVED], c + 3 * i);
-        *fastest = ti_max(*fastest, slip(ws, f, is->con0 + i, ws->vfree));
+        *asks = *asks || c[3 * i] != 0 || c[3 * i + 1] != 0 || c[3 * i + 2] != 0;
         for (int r = 0; at.mode[i] != TRIBO_BREAK && r < 3; r++) *most = ti_max(*most, fabs(c[3 * i + r]));
     }
+    if (!*asks) return TRIBO_OK;
     bool last = phase == TI_AFTER || is->phase[TI_IMPACT].npoint == 0; /* of the phases, to be solved */
     if (last && ti_contact_respond(ws->contact, &problem, c, v_dot, lambda_dot)) return TRIBO_OK;
     tribo_status status = ti_contact_factor(ws->contact, &problem, &at, 0);
@@ -122,12 +136,14 @@ static tribo_status respond(tribo_ws *ws, const ti_frame *f, int k, ti_phase pha
 static tribo_status ring(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, tribo_contact_info *info) {
     const ti_island *is = &f->island[k];
     int end = is->con0 + (phase == TI_HOLD ? is->nhold : is->ncon), many = 0;
-    double most, fastest;
+    double most;
+    bool asks;
     if (is->phase[phase].npoint == 0 || info->margin == 0 || !has_circle(ws, f, is, phase, end)) return TRIBO_OK;
-    tribo_status status = respond(ws, f, k, phase, &most, &fastest);
+    tribo_status status = respond(ws, f, k, phase, &most, &asks);
     if (status < 0) return status == TRIBO_E_SINGULAR ? TRIBO_OK : status;
-    for (int i = is->con0; i < end; i++)
-        many += f->phase[phase].mode[i] != TRIBO_BREAK && departure(ws, f, is, phase, i, 1e-9 * fastest) > SHARE * most;
+    double slow = asks ? 1e-9 * fastest_slip(ws, f, phase, is->con0, end) : 0;
+    for (int i = is->con0; asks && i < end; i++)
+        many += f->phase[phase].mode[i] != TRIBO_BREAK && departure(ws, f, is, phase, i, slow) > SHARE * most;
     info->ndegenerate += many;
     if (many > 0) info->margin = 0;
     return TRIBO_OK;
