@@ -160,6 +160,10 @@ static void margin_of(const ti_contact_ws *ws, const ti_contact_problem *p, int 
         disk_margin(p->mu[i], mode, l, c, out);
         return;
     }
+    if (law->is & TI_LAW_DRY) {
+        ti_dry_margin(l, c, p->mu[i], mode, out);
+        return;
+    }
     ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
     law->margin(&contact, mode, l, c, out);
 }

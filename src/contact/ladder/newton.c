@@ -10,8 +10,8 @@ static double largest(const double *a, int n) {
 }
 
 /* What evaluate() does: CHOOSE the modes, else keep those of ws->mode; CHORD: keep the matrix that was factored, else
- * linearise. */
-typedef enum how { CHOOSE = 1, CHORD = 2 } how;
+ * linearise; KNOWN: J v + ref is in ws->c. */
+typedef enum how { CHOOSE = 1, CHORD = 2, KNOWN = 4 } how;
 
 /* Friction against turning i at c (3), in ws->c its contact's J v + ref; leaves A^-1 F in ws->f. Its bound in F is what
  * the contact will push with, by its trial impulse, where lambda does not say it yet; the linear equation is about
@@ -37,15 +37,15 @@ static unsigned char evaluate_spin(ti_contact_ws *ws, const ti_contact_problem *
     return mode;
 }
 
-/* The law at (v, lambda) with compliance Rc, linearised with R: ws->f = A^-1 F and ws->D.
- * Returns the merit, docs/math.md eq. (42): squares of F and of the momentum residual, as energies. */
+/* The law at (v, lambda) with compliance Rc, linearised with R: ws->f = A^-1 F and ws->D; the momentum residual.
+ * Returns the squares of F, as energies. */
 static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda,
                        ti_law_compliance Rc, ti_law_compliance R, int flags) {
     const double *l = lambda, *u = ws->c;
     const ti_law_scale *s = ws->scale;
     double *f = ws->f, *A = ws->Ainv, *D = ws->D, merit = 0;
     unsigned char *modes = ws->mode;
-    ti_system_jv(&ws->sys, p, v, true, ws->c);
+    if (!(flags & KNOWN)) ti_system_jv(&ws->sys, p, v, true, ws->c);
     for (int i = 0, n = p->nc; i < n; i++, l += 3, u += 3, f += 3, A += 9, D += 9, s++) {
         const ti_law_compliance *at = &Rc, *with = &R;
         ti_law_compliance soft[2];
@@ -64,8 +64,11 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
         if (law->is & TI_LAW_HARD) { /* in closed form, as most contacts are */
             mode = flags & CHORD ? ti_ncp_value(l, c, p->mu[i], s, mode, F)
                                  : ti_ncp_linearise(l, c, p->mu[i], s, *with, mode, F, D, A);
-        } else if (law->is & TI_LAW_DRY) {
-            mode = ti_dry_linearise(l, c, p->mu[i], s, *with, mode, F, flags & CHORD ? NULL : D, A);
+        } else if (law->is & TI_LAW_DRY) { /* of one row */
+            modes[i] = ti_dry_linearise(l, c, p->mu[i], s, *with, mode, F, flags & CHORD ? NULL : D, A);
+            f[0] = F[0], f[1] = F[1], f[2] = A[8] * F[2];
+            merit += s->g_t * (F[0] * F[0] + F[1] * F[1]) + s->g_n * F[2] * F[2];
+            continue;
         } else {
             ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
             mode = flags & CHORD ? ti_law_value(law, &contact, l, c, mode, F)
@@ -76,13 +79,20 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
         merit += s->g_t * (F[0] * F[0] + F[1] * F[1]) + s->g_n * F[2] * F[2];
     }
     ti_contact_momentum(ws, p, v, lambda);
+    return merit;
+}
+
+/* The same; returns the merit, docs/math.md eq. (42): those squares and that of the momentum residual. */
+static double measure(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda,
+                      ti_law_compliance R, int flags) {
+    double merit = evaluate(ws, p, v, lambda, R, R, flags);
     return merit + ti_contact_energy_of(ws, p, ws->r);
 }
 
 double ti_contact_merit(ti_contact_ws *ws, const ti_contact_problem *p, const double *v, const double *lambda) {
     const ti_law_compliance none = {0};
     memcpy(ws->mode_before, ws->mode, p->nc);
-    double merit = evaluate(ws, p, v, lambda, none, none, CHOOSE | CHORD);
+    double merit = measure(ws, p, v, lambda, none, CHOOSE | CHORD);
     memcpy(ws->mode, ws->mode_before, p->nc);
     return merit;
 }
@@ -109,6 +119,10 @@ void ti_contact_direction(ti_contact_ws *ws, const ti_contact_problem *p) {
     for (int i = 0; i < p->nc; i++) {
         const double *D = ws->D + 9 * i, *c = ws->c + 3 * i, *f = ws->f + 3 * i;
         double *dl = ws->dlambda + 3 * i;
+        if (p->what && p->what[i] == TI_CONSTRAINT_DRY) { /* of one row */
+            dl[0] = -f[0], dl[1] = -f[1], dl[2] = -f[2] - D[8] * c[2];
+            continue;
+        }
         for (int r = 0; r < 3; r++) dl[r] = -f[r] - (D[3 * r] * c[0] + D[3 * r + 1] * c[1] + D[3 * r + 2] * c[2]);
     }
     if (ws->sys.coupled) ti_contact_follow(ws, p, ws->dlambda);
@@ -149,6 +163,10 @@ bool ti_contact_consistent(ti_contact_ws *ws, const ti_contact_problem *p, doubl
             if (!ti_ncp_agrees(l, c, p->mu[i], ws->scale + i, ws->mode[i], slack)) return false;
             continue;
         }
+        if (law->is & TI_LAW_DRY) {
+            if (!ti_dry_agrees(l, c, p->mu[i], ws->scale + i, ws->mode[i], slack)) return false;
+            continue;
+        }
         ti_law_contact contact = ti_law_contact_of(ws, p, i, ws->lambda);
         if (!law->agrees(&contact, ws->mode[i], l, c, slack)) return false;
     }
@@ -159,20 +177,20 @@ bool ti_contact_newton(ti_contact_ws *ws, const ti_contact_problem *p, double R,
                        double free) {
     ti_law_compliance Rk = ti_contact_compliance(R);
     int n3 = 3 * p->nc;
-    double merit = evaluate(ws, p, ws->v, ws->lambda, Rk, Rk, CHOOSE), scale = ws->merit;
+    double merit = measure(ws, p, ws->v, ws->lambda, Rk, CHOOSE), scale = ws->merit;
     int grace = free > 0 ? 4 : 0; /* a few steps more where modes stay: what remains is smooth */
     for (int it = 0; it < iterations; it++) {
         if (merit <= 1e-24 * scale) return true;
         if (!(merit < HUGE_VAL) || !factor(ws, p)) return false;
         ti_contact_direction(ws, p);
-        memcpy(ws->ds, ws->dv, p->nv * sizeof(double)); /* evaluate() needs dv */
+        memcpy(ws->ds, ws->dv, p->nv * sizeof(double)); /* measure() needs dv */
         memcpy(ws->mode_before, ws->mode, p->nc);
         double step = 1, trial;
         for (;;) {
             for (int k = 0; k < p->nv; k++) ws->vt[k] = ws->v[k] + step * ws->ds[k];
             for (int k = 0; k < n3; k++) ws->lt[k] = ws->lambda[k] + step * ws->dlambda[k];
             round_off(ws, p, ws->lt);
-            trial = evaluate(ws, p, ws->vt, ws->lt, Rk, Rk, CHOOSE);
+            trial = measure(ws, p, ws->vt, ws->lt, Rk, CHOOSE);
             if (trial < (1 - 2e-4 * step) * merit || step < 1e-3 || merit < free * scale) break;
             step /= 2;
         }
@@ -226,10 +244,18 @@ static bool is_linear(const ti_contact_ws *ws, const ti_contact_problem *p) {
     return p->chains;
 }
 
-void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to) {
-    evaluate(ws, p, ws->v, ws->lambda, ti_contact_compliance(to), ti_contact_compliance(R), CHORD);
+static void approach(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to, int flags) {
+    evaluate(ws, p, ws->v, ws->lambda, ti_contact_compliance(to), ti_contact_compliance(R), CHORD | flags);
     ti_contact_direction(ws, p);
     advance(ws, p);
+}
+
+void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to) {
+    approach(ws, p, R, to, 0);
+}
+
+void ti_contact_approach_on(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to) {
+    approach(ws, p, R, to, KNOWN);
 }
 
 /* In place of the law of what keeps its course: lambda_t = q lambda_n, eq. (485). */

@@ -39,8 +39,8 @@ static double polish(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
 /* docs/math.md eq. (35a): from v1, l1 along the tangent to no compliance, and polished; to 2 R in v2, l2. Returns the
  * residual. */
 static double extrapolate(ti_contact_ws *ws, const ti_contact_problem *p, double R) {
-    if (ws->rough) { /* the same, and what was left to settle */
-        ti_contact_approach(ws, p, R, 0);
+    if (ws->rough) { /* the same, and what was left to settle; ti_contact_consistent() was asked last */
+        ti_contact_approach_on(ws, p, R, 0);
         for (int k = 0; k < 3 * p->nc; k++) ws->l2[k] = 2 * ws->l1[k] - ws->lambda[k];
         for (int k = 0; k < p->nv; k++) ws->v2[k] = 2 * ws->v1[k] - ws->v[k];
     } else {

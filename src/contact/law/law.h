@@ -159,6 +159,11 @@ unsigned char ti_law_value(const ti_law *law, const ti_law_contact *s, const dou
 /* Dry friction in closed form; D NULL: F alone. law_spin.c. */
 unsigned char ti_dry_linearise(const double *lambda, const double *c, double bound, const ti_law_scale *s,
                                ti_law_compliance R, unsigned char mode, double *F, double *D, double *Ainv);
+/* The law's `agrees`, `residual` and `margin` of it. */
+bool ti_dry_agrees(const double *lambda, const double *c, double bound, const ti_law_scale *s, unsigned char mode,
+                   double slack);
+void ti_dry_residual(const double *lambda, const double *c, double bound, double *out);
+void ti_dry_margin(const double *lambda, const double *c, double bound, unsigned char mode, double *out);
 /* -A^-1 dF/dbound of it, along the axis. */
 double ti_dry_by_bound(unsigned char mode);
 /* The NCP in closed form: law_ncp.c. */

@@ -48,18 +48,31 @@ static void twist_slope(const ti_law_contact *s, unsigned char mode, const doubl
     }
 }
 
-static bool twist_agrees(const ti_law_contact *s, unsigned char mode, const double *l, const double *c, double slack) {
-    double z = twist_trial(s, l, c), bound = bound_of(s);
-    if (mode == TRIBO_BREAK) return s->push <= slack;
+static bool agrees(double z, double push, double bound, unsigned char mode, double slack) {
+    if (mode == TRIBO_BREAK) return push <= slack;
     if (mode == TRIBO_STICK) return bound > 0 && fabs(z) <= bound + slack;
     return (mode == AGAINST ? -z : z) >= bound - slack;
 }
 
-static void twist_residual(const ti_law_contact *s, const double *l, const double *c, double *out) {
-    double bound = bound_of(s), over = fabs(l[2]) - bound;
-    out[0] = (over > 0 ? over : 0) + hypot(l[0], l[1]);
+static bool twist_agrees(const ti_law_contact *s, unsigned char mode, const double *l, const double *c, double slack) {
+    return agrees(twist_trial(s, l, c), s->push, bound_of(s), mode, slack);
+}
+
+bool ti_dry_agrees(const double *l, const double *c, double bound, const ti_law_scale *s, unsigned char mode,
+                   double slack) {
+    return agrees(l[2] - s->rho_n * c[2], 1, bound, mode, slack);
+}
+
+void ti_dry_residual(const double *l, const double *c, double bound, double *out) {
+    double over = fabs(l[2]) - bound;
+    out[0] = over > 0 ? over : 0;
+    if (l[0] != 0 || l[1] != 0) out[0] += hypot(l[0], l[1]); /* of what pushes another way */
     out[1] = 0;
     out[2] = fabs(l[2] * c[2] + bound * fabs(c[2]));
+}
+
+static void twist_residual(const ti_law_contact *s, const double *l, const double *c, double *out) {
+    ti_dry_residual(l, c, bound_of(s), out);
 }
 
 static void twist_local(const ti_law_contact *s, const double *free, double *l) {
@@ -68,8 +81,7 @@ static void twist_local(const ti_law_contact *s, const double *free, double *l) 
 }
 
 /* How far it is from another mode; that its contact opens is the contact's to say. */
-static void margin_by(const ti_law_contact *s, unsigned char mode, double impulse, double speed, double *out) {
-    double bound = bound_of(s);
+static void margin_by(double bound, unsigned char mode, double impulse, double speed, double *out) {
     out[0] = out[1] = HUGE_VAL;
     if (mode == TRIBO_STICK)
         out[0] = bound > 0 ? (bound - impulse) / bound : 0;
@@ -78,7 +90,11 @@ static void margin_by(const ti_law_contact *s, unsigned char mode, double impuls
 }
 
 static void twist_margin(const ti_law_contact *s, unsigned char mode, const double *l, const double *c, double *out) {
-    margin_by(s, mode, fabs(l[2]), fabs(c[2]), out);
+    margin_by(bound_of(s), mode, fabs(l[2]), fabs(c[2]), out);
+}
+
+void ti_dry_margin(const double *l, const double *c, double bound, unsigned char mode, double *out) {
+    margin_by(bound, mode, fabs(l[2]), fabs(c[2]), out);
 }
 
 const ti_law ti_law_twist = {.mode = twist_mode,
@@ -184,7 +200,7 @@ static void roll_local(const ti_law_contact *s, const double *free, double *l) {
 }
 
 static void roll_margin(const ti_law_contact *s, unsigned char mode, const double *l, const double *c, double *out) {
-    margin_by(s, mode, hypot(l[0], l[1]), hypot(c[0], c[1]), out);
+    margin_by(bound_of(s), mode, hypot(l[0], l[1]), hypot(c[0], c[1]), out);
 }
 
 static double roll_circle(const ti_law_contact *s, unsigned char mode, const double *l) {

@@ -77,14 +77,26 @@ TI_INLINE void products_of_six(const double *cols, const double *minv, const ti_
     *of = s;
 }
 
-/* The same; a joint has one row, of one column. */
+/* The same of column k of a side of width w. */
+TI_INLINE void add_products(int w, const double *J, const double *minv, int k, vec4 *sum) {
+    double t1 = J[k], t2 = J[w + k], n = J[2 * w + k];
+    *sum += (vec4){t1, t2, n, t1} * (vec4){t1, t2, n, t2} * minv[k];
+}
+
+/* The same of all columns; a joint has one row, of one column. */
 TI_INLINE void products_of(const ti_support *at, int w, const double *J, const double *minv, const ti_six_turn *turn,
                            vec4 *of) {
     const double *t1 = J, *t2 = J + w, *n = J + 2 * w;
-    *of = (vec4){0, 0, product(at, w, n, n, minv, turn), 0};
-    if (at && at->joint) return;
-    (*of)[0] = product(at, w, t1, t1, minv, turn), (*of)[1] = product(at, w, t2, t2, minv, turn);
-    (*of)[3] = product(at, w, t1, t2, minv, turn);
+    vec4 s = {0, 0, 0, 0};
+    if (at && at->joint) {
+        s[2] = product(at, w, n, n, minv, turn);
+    } else if (turn->xx > 0) {
+        s[0] = product(at, w, t1, t1, minv, turn), s[1] = product(at, w, t2, t2, minv, turn);
+        s[2] = product(at, w, n, n, minv, turn), s[3] = product(at, w, t1, t2, minv, turn);
+    } else {
+        for (int e = 0, many = side_columns(at, w); e < many; e++) add_products(w, J, minv, side_column(at, e), &s);
+    }
+    *of = s;
 }
 
 /* The diagonal of G is only a scale here, so M of a chain is taken for its diagonal; that of a free body is not, as
@@ -247,6 +259,8 @@ static tribo_residuals parts_of(ti_contact_ws *ws, const ti_contact_problem *p, 
         const ti_law *one = ti_law_among(p, law, i);
         if (one->is & TI_LAW_HARD) {
             ti_ncp_residual(lambda + 3 * i, ws->c + 3 * i, p->mu[i], part);
+        } else if (one->is & TI_LAW_DRY) {
+            ti_dry_residual(lambda + 3 * i, ws->c + 3 * i, p->mu[i], part);
         } else {
             ti_law_contact contact = ti_law_contact_of(ws, p, i, lambda);
             one->residual(&contact, lambda + 3 * i, ws->c + 3 * i, part);

@@ -298,6 +298,8 @@ bool ti_contact_settle_roughly(ti_contact_ws *ws, const ti_contact_problem *p, d
 /* newton.c: a step on the law at compliance `to`, which may be 0, with the factors that ti_contact_settle() left at R.
  */
 void ti_contact_approach(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to);
+/* newton.c: the same right after ti_contact_consistent(), which leaves J v + ref. */
+void ti_contact_approach_on(ti_contact_ws *ws, const ti_contact_problem *p, double R, double to);
 /* newton.c: from nearby to the solution at R with the modes of ws->mode, where each contact with q_2 > 0 of `course` (3
  * nc) keeps lambda_t = q lambda_n. False if it breaks down; that it converged is left to the residual. */
 bool ti_contact_steer(ti_contact_ws *ws, const ti_contact_problem *p, double R, const double *course);
