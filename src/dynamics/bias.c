@@ -4,7 +4,7 @@
 
 static const ti_spatial none = {{0, 0, 0}, {0, 0, 0}};
 
-static ti_spatial rate_of(const ti_motion *m, int d) {
+TI_INLINE ti_spatial rate_of(const ti_motion *m, int d) {
     int by = m->model->dof[d].carried_by;
     return by >= 0 ? ti_sp_cross(m->twist[by], m->axis[d]) : none;
 }
@@ -20,9 +20,10 @@ TI_INLINE void motions(ti_motion *m, const ti_tree *tree, const double *v, const
     }
 }
 
-void ti_bias_forces(ti_motion *m, const ti_tree *tree, ti_vec gravity, const double *v, const double *a,
-                    double *force) {
+TI_CLONES static void forces(ti_motion *m, const ti_tree *tree, const ti_vec *g, const double *v, const double *a,
+                             double *force) {
     const tribo_model *model = m->model;
+    const ti_vec gravity = *g;
     if (a)
         motions(m, tree, v, a);
     else
@@ -41,6 +42,11 @@ void ti_bias_forces(ti_motion *m, const ti_tree *tree, ti_vec gravity, const dou
         if (before >= 0) m->load[before] = ti_sp_axpy(m->load[before], 1, m->load[d]);
         force[d] = -ti_sp_dot(m->axis[d], m->load[d]);
     }
+}
+
+void ti_bias_forces(ti_motion *m, const ti_tree *tree, ti_vec gravity, const double *v, const double *a,
+                    double *force) {
+    forces(m, tree, &gravity, v, a, force);
 }
 
 /* ---- reverse ---- */

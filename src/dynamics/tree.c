@@ -7,6 +7,7 @@
 #include "dynamics/branch.h"
 #include "dynamics/link.h"
 #include "dynamics/midpoint.h"
+#include "math/lanes.h"
 #include <string.h>
 
 static const ti_spatial none = {{0, 0, 0}, {0, 0, 0}};
@@ -192,7 +193,7 @@ void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const d
 
 /* ---- inertia: docs/math.md eq. (151), (152) ---- */
 
-static ti_spatial_inertia inertia_of(const ti_link *l) {
+TI_INLINE ti_spatial_inertia inertia_of(const ti_link *l) {
     ti_mat RI = ti_matmul(&l->R, &l->I);
     ti_vec h = ti_scale(l->mass, l->xc);
     double xc[3] = {l->xc.x, l->xc.y, l->xc.z}, square = ti_dot(h, l->xc), hs[3] = {h.x, h.y, h.z};
@@ -207,13 +208,16 @@ static ti_spatial_inertia inertia_of(const ti_link *l) {
     return out;
 }
 
-static void add_inertia(ti_spatial_inertia *to, const ti_spatial_inertia *from) {
-    to->m += from->m, to->h = ti_add(to->h, from->h);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) to->I.m[i][j] += from->I.m[i][j];
+/* All of its numbers follow one another. */
+TI_INLINE void add_inertia(ti_spatial_inertia *to, const ti_spatial_inertia *from) {
+    enum { NUMBERS = sizeof *to / sizeof(double), WHOLE = NUMBERS / LANE * LANE };
+    double *x = (double *)(void *)to;
+    const double *y = (const double *)(const void *)from;
+    TI_UNROLL for (int k = 0; k < WHOLE; k += LANE) * (vec4 *)(x + k) += *(const vec4 *)(y + k);
+    TI_UNROLL for (int k = WHOLE; k < NUMBERS; k++) x[k] += y[k];
 }
 
-void ti_tree_composite(ti_motion *m, const ti_tree *tree, double *M) {
+TI_CLONES static void composite(ti_motion *m, const ti_tree *tree, double *M) {
     const ti_dof *dof = m->model->dof;
     int v0 = tree->v, w = tree->nv;
     memset(m->carried + v0, 0, sizeof *m->carried * (size_t)w);
@@ -228,6 +232,10 @@ void ti_tree_composite(ti_motion *m, const ti_tree *tree, double *M) {
         for (int e = d; e >= 0; e = dof[e].before)
             M[(d - v0) * w + e - v0] = M[(e - v0) * w + d - v0] = ti_sp_dot(m->axis[e], momentum);
     }
+}
+
+void ti_tree_composite(ti_motion *m, const ti_tree *tree, double *M) {
+    composite(m, tree, M);
 }
 
 void ti_tree_adopt(ti_motion *m, int t) {
