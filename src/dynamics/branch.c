@@ -109,7 +109,8 @@ TI_INLINE void take_off(int n, double share, const double *row, double *to) {
 }
 
 /* From the leaves up: what a number leaves to those before it. No entry appears that M has not. */
-TI_CLONES static bool factor(const chains *c, const double *M, double *L) {
+TI_CLONES static bool factor(const chains *of, const double *M, double *L) {
+    const chains here = *of, *const c = &here; /* which no store can change */
     for (int k = 0; k < c->w; k++)
         for (int last = k, first; last >= 0; last = next_run(c, first)) {
             first = first_of(c, last);
@@ -143,7 +144,8 @@ TI_INLINE double less_row(int n, double sum, const double *row, const double *x)
     return e < n ? sum - row[e] * x[e] : sum;
 }
 
-TI_CLONES static void solve(const chains *c, const double *L, double *x) {
+TI_CLONES static void solve(const chains *of, const double *L, double *x) {
+    const chains here = *of, *const c = &here;
     for (int k = c->w - 1; k >= 0; k--) {
         const double *row = L + k * c->w, share = x[k];
         for (int last = next_run(c, k), n = c->dof[k].depth - 1, first; last >= 0; last = next_run(c, first)) {

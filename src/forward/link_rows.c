@@ -1,6 +1,14 @@
 /* link_rows.c -- rows of a link as rows of its tree, and the reverse of those of a contact. */
-#include "base/clones.h"
 #include "forward/frame.h"
+#include "math/lanes.h"
+
+/* to (3), w apart, += R S, R (3,6) by its columns. */
+TI_CLONES static void add_column(const double *by_column, const double *S, int w, double *to) {
+    const vec4 *R = (const vec4 *)(const void *)by_column;
+    vec4 sum = {to[0], to[w], to[2 * w], 0};
+    TI_UNROLL for (int e = 0; e < TI_TWIST; e++) sum += R[e] * S[e];
+    to[0] = sum[0], to[w] = sum[1], to[2 * w] = sum[2];
+}
 
 /* Times how its tree moves it; of a single body they are its own. */
 void ti_link_rows(tribo_ws *ws, int body, const double *R, double *J) {
@@ -9,15 +17,15 @@ void ti_link_rows(tribo_ws *ws, int body, const double *R, double *J) {
         memcpy(J, R, 3 * TI_TWIST * sizeof *J);
         return;
     }
+    double by_column[LANE * TI_TWIST];
+    for (int e = 0; e < TI_TWIST; e++) {
+        for (int r = 0; r < 3; r++) by_column[LANE * e + r] = R[TI_TWIST * r + e];
+        by_column[LANE * e + 3] = 0;
+    }
     for (int d = ws->model->body[body].last; d >= 0; d = ws->model->dof[d].before) {
         double S[TI_TWIST];
         ti_motion_column(&ws->motion, body, d, S);
-        double *to = J + d - tree->v;
-        for (int r = 0; r < 3; r++, to += tree->nv) {
-            double sum = *to;
-            for (int e = 0; e < TI_TWIST; e++) sum += R[TI_TWIST * r + e] * S[e];
-            *to = sum;
-        }
+        add_column(by_column, S, tree->nv, J + d - tree->v);
     }
 }
 

@@ -113,6 +113,7 @@ static void find_parents(ti_paths *s, const ti_contact_problem *p) {
     memcpy(s->parent, p->before, (size_t)p->nv * sizeof *s->parent);
     for (int i = 0; i < p->nc; i++) {
         side a, b;
+        if (p->b[i] < 0 && !p->support[2 * i].forked) continue; /* it is on a way already */
         if (!side_of(p, i, 0, &a) || a.n == 0) continue;
         int first = first_of(&a);
         if (p->support[2 * i].forked) tie_all(s, &a);
@@ -182,6 +183,17 @@ static void pack_side(const ti_paths *s, const side *from, int stride, double *R
     }
 }
 
+/* A row of one joint and one number. */
+static bool pack_single(ti_paths *s, const ti_contact_problem *p, int i, size_t used) {
+    side at;
+    s->last[i] = -1, s->row_at[i] = (int)used;
+    if (!side_of(p, i, 0, &at) || at.n == 0) return true;
+    if (used + LANE > s->rows_max) return false;
+    int last = s->last[i] = first_of(&at);
+    s->rows[3 * used] = at.J[2 * at.w + last - at.v0];
+    return true;
+}
+
 /* Contacts along the way of what they move. @return false where there is no room. */
 static bool pack_contacts(ti_paths *s, const ti_contact_problem *p) {
     size_t used = 0;
@@ -189,6 +201,11 @@ static bool pack_contacts(ti_paths *s, const ti_contact_problem *p) {
         side at[2];
         int last = -1, n = 0;
         s->single[i] = p->b[i] < 0 && p->support[2 * i].joint;
+        if (s->single[i]) {
+            if (!pack_single(s, p, i, used)) return false;
+            used += s->last[i] < 0 ? 0 : LANE;
+            continue;
+        }
         for (int k = 0; k < 2; k++)
             if (side_of(p, i, k, &at[n]) && at[n].n > 0) {
                 int first = first_of(&at[n++]);
@@ -199,11 +216,6 @@ static bool pack_contacts(ti_paths *s, const ti_contact_problem *p) {
         int stride = ti_lanes_padded(s->depth[last]);
         if (used + (size_t)stride > s->rows_max) return false;
         double *R = s->rows + 3 * used, *C = s->cols + LANE * used;
-        if (s->single[i]) {
-            R[0] = at[0].J[2 * at[0].w + last - at[0].v0];
-            used += LANE;
-            continue;
-        }
         memset(R, 0, 3 * (size_t)stride * sizeof *R), memset(C, 0, LANE * (size_t)stride * sizeof *C);
         for (int k = 0; k < n; k++) pack_side(s, &at[k], stride, R, C);
         used += (size_t)stride;
@@ -262,7 +274,7 @@ TI_INLINE void times(const double *D, bool transposed, int stride, const double 
 }
 
 /* K += J' D J of one contact. */
-TI_INLINE void add_contact(ti_paths *s, int i, const double *D) {
+TI_INLINE void add_contact(const ti_paths *s, int i, const double *D) {
     int last = s->last[i], n = s->depth[last], stride = ti_lanes_padded(n);
     const double *R = s->rows + 3 * (size_t)s->row_at[i], *C = s->left_cols + LANE * (size_t)s->row_at[i];
     const int *way = s->list + s->way[last];
@@ -281,7 +293,7 @@ static bool is_symmetric(int nc, const double *D) {
     return true;
 }
 
-TI_INLINE void assemble(ti_paths *s, const double *D) {
+TI_INLINE void assemble(const ti_paths *s, const double *D) {
     memcpy(s->lower, s->M, s->entries * sizeof *s->M);
     if (!s->symmetric) memcpy(s->upper, s->M, s->entries * sizeof *s->M);
     for (int i = 0; i < s->nc; i++, D += 9) {
@@ -299,7 +311,7 @@ TI_INLINE void assemble(ti_paths *s, const double *D) {
 static const double SMALL = 1e-9;
 
 /* Velocity k: what it leaves to those on its way. */
-TI_INLINE bool eliminate(ti_paths *s, int k) {
+TI_INLINE bool eliminate(const ti_paths *s, int k) {
     int n = s->depth[k] - 1;
     const int *way = s->list + s->way[k];
     double *l = s->lower + s->at[k], *u = s->upper + s->at[k], pivot = l[n], inverse = 1 / pivot, most = 0;
@@ -322,7 +334,8 @@ TI_INLINE bool eliminate(ti_paths *s, int k) {
     return fabs(inverse) < HUGE_VAL;
 }
 
-static TI_CLONES bool factor(ti_paths *s, const double *D) {
+static TI_CLONES bool factor(const ti_paths *paths, const double *D) {
+    const ti_paths here = *paths, *const s = &here; /* which no store can change */
     assemble(s, D);
     for (int e = 0; e < s->n; e++)
         if (!eliminate(s, s->order[e])) return false;

@@ -4,10 +4,12 @@
 #include <limits.h>
 #include <math.h>
 
-static TI_CLONES void jv(const ti_paths *s, const double *ref, const double *v, double *c) {
+/* What loops read of *s they read from a copy of it, which no store can change. */
+
+static TI_CLONES void jv(const ti_paths *paths, const double *ref, const double *v, double *c) {
     static const double none[3] = {0, 0, 0};
-    double *along = s->along;
-    for (int i = 0, before = -1; i < s->nc; i++) {
+    const ti_paths here = *paths, *const s = &here;
+    for (int i = 0; i < s->nc; i++) {
         int last = s->last[i];
         const double *from = ref ? ref + 3 * i : none;
         double *to = c + 3 * i;
@@ -19,9 +21,7 @@ static TI_CLONES void jv(const ti_paths *s, const double *ref, const double *v, 
         if (last >= 0) {
             const vec4 *col = (const vec4 *)(s->cols + LANE * (size_t)s->row_at[i]);
             const int *way = s->list + s->way[last];
-            for (int k = 0; last != before && k < s->depth[last]; k++) along[k] = v[way[k]];
-            for (int k = 0; k < s->depth[last]; k++) sum += col[k] * along[k];
-            before = last;
+            for (int k = 0, n = s->depth[last]; k < n; k++) sum += col[k] * v[way[k]];
         }
         to[0] = sum[0], to[1] = sum[1], to[2] = sum[2];
     }
@@ -32,7 +32,8 @@ void ti_paths_jv(const ti_paths *s, const ti_contact_problem *p, const double *v
 }
 
 /* Contacts of one way together. */
-static TI_CLONES void jt(const ti_paths *s, const double *lambda, double *y) {
+static TI_CLONES void jt(const ti_paths *paths, const double *lambda, double *y) {
+    const ti_paths here = *paths, *const s = &here;
     double *sums = s->along;
     for (int i = 0; i < s->nc; i++) {
         int last = s->last[i];
@@ -128,7 +129,8 @@ TI_INLINE double dot_lanes(int n, const double *row, const double *along) {
     return ti_lanes_sum(&sum);
 }
 
-static TI_CLONES void mv(const ti_paths *s, const double *x, double *y) {
+static TI_CLONES void mv(const ti_paths *paths, const double *x, double *y) {
+    const ti_paths here = *paths, *const s = &here;
     double *along = s->along, *sums = s->work;
     memset(y, 0, (size_t)s->n * sizeof *y);
     for (const ti_run *r = s->run, *end = r + s->nrun; r < end; r++) {
@@ -148,7 +150,8 @@ void ti_paths_mv(const ti_paths *s, const double *x, double *y) {
 }
 
 /* By columns u above the pivots, then by rows l. */
-static TI_CLONES void solve(const ti_paths *s, const double *l, const double *u, double *x) {
+static TI_CLONES void solve(const ti_paths *paths, const double *l, const double *u, double *x) {
+    const ti_paths here = *paths, *const s = &here;
     double *along = s->along;
     const ti_run *end = s->run + s->nrun;
     for (const ti_run *r = s->run; r < end; r++) {
