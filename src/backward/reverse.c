@@ -3,12 +3,20 @@
 #include "backward/backward.h"
 #include "dynamics/ball.h"
 
+/* Whether any geoms touch. */
+static bool touch(const ti_frame *f) {
+    for (int i = 0; i < f->ncon; i++)
+        if (f->con[i].kind == TI_CON_CONTACT) return true;
+    return false;
+}
+
 tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f, const double **p) {
     tribo_status s = ti_tape_frame(tape, ws, k, f, p);
     f->by_answer = s != TRIBO_OK || !ti_frame_presses(f);
     if (s != TRIBO_OK) return s;
     s = ti_step_kinematics(ws, *p, f->x, f->u, f->known);
     if (s < 0) return s;
+    if (touch(f)) ti_step_shapes(ws, *p);
     ti_step_pose(ws, f, *p, f->nisland);
     for (int i = 0; i < f->nisland; i++) ti_impact_pose(ws, f, i, *p), ti_timing_pose(ws, f, i);
     ti_step_displacement(ws, f, ws->D0);

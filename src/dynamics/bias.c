@@ -68,7 +68,8 @@ void ti_bias_velocity_prepare(const ti_motion *m, const ti_tree *tree, ti_motion
 /* The twists that y makes, eta; what these make of the twists and accelerations of all that each number carries, as
  * (166) and B_l of (165) have it, turned around; and by that of velocities. Of twists as if all that carries them did
  * not move: torques alone. */
-void ti_bias_velocity_vjp(const ti_motion *m, const ti_tree *tree, const double *y, ti_motion_bar *bar, double *v_bar) {
+TI_CLONES static void velocity_vjp(const ti_motion *m, const ti_tree *tree, const double *y, ti_motion_bar *bar,
+                                   double *v_bar) {
     const ti_dof *dof = m->model->dof;
     for (int d = tree->v; d < tree->v + tree->nv; d++) {
         bar->eta[d] = ti_sp_axpy(dof[d].before >= 0 ? bar->eta[dof[d].before] : none, y[d], m->axis[d]);
@@ -92,6 +93,10 @@ void ti_bias_velocity_vjp(const ti_motion *m, const ti_tree *tree, const double 
         bar->twist[before].w = ti_add(bar->twist[before].w, bar->twist[d].w);
         bar->bias[before] = ti_sp_axpy(bar->bias[before], 1, bar->bias[d]);
     }
+}
+
+void ti_bias_velocity_vjp(const ti_motion *m, const ti_tree *tree, const double *y, ti_motion_bar *bar, double *v_bar) {
+    velocity_vjp(m, tree, y, bar, v_bar);
 }
 
 void ti_inertia_pair_vjp(const ti_motion *m, int body, double s, ti_spatial a, ti_spatial b, ti_motion_bar *bar) {

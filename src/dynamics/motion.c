@@ -147,7 +147,7 @@ TI_INLINE double differ(int n, double *restrict now, double *restrict known) {
         double x = now[d], less = x - known[d];
         known[d] = x, now[d] = less, most = ti_max(most, fabs(less));
     }
-    for (int e = 0; e < LANE; e++) most = ti_max(most, widest[e]);
+    for (int e = 0; n >= LANE && e < LANE; e++) most = ti_max(most, widest[e]);
     return most;
 }
 

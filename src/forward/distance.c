@@ -14,6 +14,7 @@ tribo_status tribo_geom_distance(tribo_ws *ws, const double *p, const double *x,
     memset(ws->frame.u, 0, sizeof(double) * (size_t)size->nu);
     s = ti_step_kinematics(ws, p, ws->frame.x, ws->frame.u, NULL);
     if (s < 0) return s;
+    ti_step_shapes(ws, p);
     ti_touch t;
     if (!ti_distance(&ws->shape[geom_a], &ws->shape[geom_b], &t)) return TRIBO_E_ARG;
     out->distance = t.gap;

@@ -9,6 +9,7 @@
 static void reaches(tribo_ws *ws) {
     const tribo_model *m = ws->model;
     double dt = ws->options.dt;
+    if (m->nlisted == 0) return; /* no two geoms may touch */
     for (int g = 0; g < m->size.ngeom; g++) {
         const ti_shape *s = &ws->shape[g];
         ws->reach[g] = ti_bound_radius(s), ws->speed[g] = 0;
@@ -405,6 +406,7 @@ void ti_step_islands(tribo_ws *ws, ti_frame *f) {
 }
 
 tribo_status ti_step_find(tribo_ws *ws, ti_frame *f, const double *p) {
+    if (ws->model->nlisted != 0) ti_step_shapes(ws, p);
     reaches(ws);
     tribo_status s = touches(ws);
     if (s != TRIBO_OK) return s;

@@ -229,9 +229,11 @@ typedef struct ti_scratch {
 tribo_status ti_step_admit(tribo_ws *ws, const double *p, const double *x, const double *u);
 /* p is taken by the next step as it is: made from what can be, of an inertia that is positive with damping alone. */
 void ti_step_trust(tribo_ws *ws, const double *p);
-/* Links with their free velocities, and geoms in the world: the part of a step before contact. @param known what
+/* Links with their free velocities: the part of a step before contact. @param known what
  * ti_motion_keep() kept of it; NULL = nothing @return TRIBO_OK; TRIBO_E_FAST; TRIBO_E_SINGULAR (an inertia). */
 tribo_status ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u, const double *known);
+/* Then where geoms are, of which those that may touch ask. */
+void ti_step_shapes(tribo_ws *ws, const double *p);
 /* Fill the problem arrays of ws for the frame's contacts. Of island `fresh` and those after it also set uf, an, tau and
  * bounce of each contact, which a tape has already. */
 void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, int fresh);

@@ -3,8 +3,11 @@
 
 tribo_status ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u, const double *known) {
     bool all = ti_motion_load(&ws->motion, p, x, x + ws->model->size.nq, u, ws->options.dt, known);
-    ti_shapes(ws->model, p, ws->link, ws->shape);
     return all ? TRIBO_OK : ti_motion_singular(&ws->motion) ? TRIBO_E_SINGULAR : TRIBO_E_FAST;
+}
+
+void ti_step_shapes(tribo_ws *ws, const double *p) {
+    ti_shapes(ws->model, p, ws->link, ws->shape);
 }
 
 /* On the way to the root: of a single body one after the other. Counted from the first velocity of the island. */

@@ -39,7 +39,7 @@ tribo_status ti_step_measure(tribo_ws *ws, const ti_frame *f) {
 static double speed_of(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     double most = 0;
     for (int i = is->con0; i < is->con0 + is->ncon; i++)
-        for (int r = 0; r < 3; r++) {
+        for (int r = ti_con_is_row(&f->con[i]) ? 2 : 0; r < 3; r++) { /* of one row the others are nothing */
             most = ti_max(most, fabs(ti_row_velocity(ws, f, i, r, ws->vnow)));
             most = ti_max(most, fabs(ti_row_velocity(ws, f, i, r, ws->vfree)));
         }
