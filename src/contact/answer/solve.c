@@ -64,6 +64,7 @@ static void carve(ti_arena *m, const ti_contact_sizes *sizes, ti_contact_ws *ws)
     TI_CARVE(m, ws->give, n3);
     TI_CARVE(m, ws->mode, nc);
     TI_CARVE(m, ws->mode_before, nc);
+    TI_CARVE(m, ws->mode_start, nc);
     TI_CARVE(m, ws->exempt, nc);
     if (sizes->spins) TI_CARVE(m, ws->rolling, nc);
     TI_CARVE(m, ws->taken, nv);

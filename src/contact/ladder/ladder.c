@@ -103,16 +103,14 @@ static bool interior_and_path(ti_contact_ws *ws, const ti_contact_problem *p, do
 }
 
 /* From the last step: with its modes, and if these are not those of the law, by Newton from where they lead. */
-static tribo_rung warm_rungs(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
-                             ti_progress *g, ti_contact_solution *s) {
+static tribo_rung from_last(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o, ti_progress *g,
+                            ti_contact_solution *s) {
     double R = 1e-6 * ws->r0;
-    if (!o->warm) return TRIBO_RUNG_NONE;
-    memcpy(ws->z, s->lambda, 3 * p->nc * sizeof(double)); /* s is overwritten on the way */
     if (o->from)
         ti_iterate_from(ws, p, o->from, ws->z);
     else
         ti_ladder_start(ws, p, ws->z);
-    memcpy(ws->mode, s->mode, p->nc);
+    memcpy(ws->mode, ws->mode_start, p->nc);
     if (o->off_path)
         ti_ladder_go_on(ws, p, g, s);
     else
@@ -129,6 +127,25 @@ static tribo_rung warm_rungs(ti_contact_ws *ws, const ti_contact_problem *p, con
     if (g->done && g->canonical) return TRIBO_RUNG_NEWTON;
     g->done = will_do;
     return will_do ? TRIBO_RUNG_INTERIOR : TRIBO_RUNG_NONE;
+}
+
+/* The same in haste, which mostly leads to the same: modes that do not hold lead to an answer at best if nothing else
+ * does. Where it leads to none all of it is done. */
+static tribo_rung warm_rungs(ti_contact_ws *ws, const ti_contact_problem *p, const ti_contact_options *o,
+                             ti_progress *g, ti_contact_solution *s) {
+    ti_progress before = *g;
+    int iterations = ws->iterations;
+    if (!o->warm) return TRIBO_RUNG_NONE;
+    memcpy(ws->z, s->lambda, 3 * p->nc * sizeof(double)); /* s is overwritten on the way */
+    memcpy(ws->mode_start, s->mode, p->nc);
+    g->hasty = !o->off_path;
+    tribo_rung rung = from_last(ws, p, o, g, s);
+    if (rung == TRIBO_RUNG_NONE && g->passed) {
+        *g = before, ws->iterations = iterations;
+        rung = from_last(ws, p, o, g, s);
+    }
+    g->hasty = g->passed = false;
+    return rung;
 }
 
 /* Newton from nothing. */

@@ -128,7 +128,7 @@ static void keep_points(const ti_contact_ws *ws, const ti_contact_problem *p, do
 
 /* From modes and an approximate solution in ws at a compliance near R: the point there, and the answer. They go to s if
  * the residual is the best and the curvature below `most`; the iterate ends at the solution at R. Returns the
- * curvature; HUGE_VAL where the point is not found. */
+ * curvature; HUGE_VAL where the point is not found; nothing in haste where its modes do not hold. */
 static double solve_at(ti_contact_ws *ws, const ti_contact_problem *p, double R, double most, ti_progress *g,
                        ti_contact_solution *s) {
     ws->at_answer = false;
@@ -137,6 +137,10 @@ static double solve_at(ti_contact_ws *ws, const ti_contact_problem *p, double R,
     if (!g->consistent) {
         settle_well(ws, p, R);
         g->consistent = ti_contact_consistent(ws, p, R, 1e-11 + 10 * ws->settled);
+    }
+    if (!g->consistent && g->hasty && !g->done) {
+        g->passed = true;
+        return 0;
     }
     ti_iterate_to(ws, p, ws->v1, ws->l1);
     double r = extrapolate(ws, p, R);
@@ -340,6 +344,7 @@ void ti_ladder_finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, 
                       ti_contact_solution *s) {
     g->done = false;
     double curved = solve_at(ws, p, R, HUGE_VAL, g, s);
+    if (g->passed && !g->done) return;
     for (double r = HUGE_VAL; curved < HUGE_VAL && !g->done && g->consistent && g->residual < 0.1 * r;) {
         if (!(R > 2e-9 * ws->r0)) break;
         r = g->residual; /* the modes hold, only R is too large */

@@ -31,6 +31,8 @@ typedef struct ti_progress {
     double dead_at; /* the first at this compliance; */
     bool again;     /* another way had come to the same one; */
     double closest; /* the least residual that one led to: ws->closest */
+    bool hasty;     /* what a point leads to whose modes do not hold is passed over; */
+    bool passed;    /* it was */
 } ti_progress;
 
 enum { TI_LADDER_LARGE = 96 }; /* velocities from which on factorizations are dear */

@@ -139,7 +139,7 @@ struct ti_contact_ws {
     double contraction;     /* by which factor a refinement shrinks the error; -1 = not known */
     bool symmetric;         /* every D is symmetric: no contact slides with friction, and the system is definite */
     unsigned char *mode;    /* (nc) */
-    unsigned char *mode_before;
+    unsigned char *mode_before, *mode_start;
     struct ti_cone *cones;         /* (nc) of the interior point */
     double *vi;                    /* (nv) its velocity */
     struct ti_central_mark *marks; /* (2 nc) places on its central path, */
