@@ -2,11 +2,11 @@
  * free body, whose velocity is that of its centre of mass and its spin, so that M is block-diagonal; those with joints
  * are handed to tree.c. */
 #include "dynamics/motion.h"
+#include "base/clones.h"
 #include "dynamics/actuator.h"
 #include "dynamics/branch.h"
 #include "dynamics/link.h"
 #include "dynamics/tree.h"
-#include "math/lanes.h"
 #include "model/state.h"
 #include <math.h>
 #include <string.h>
@@ -133,44 +133,25 @@ void ti_motion_forget(ti_motion *m) {
     memset(m->known_move, 0, nv * sizeof *m->known_move), memset(m->known_answer, 0, nv * sizeof *m->known_answer);
 }
 
-/* The largest of what is left of a change of velocity beside the one before, which it takes the place of. */
-TI_INLINE double differ(int n, double *restrict now, double *restrict known) {
-    double most = 0;
-    vec4 widest = {0, 0, 0, 0};
-    int d = 0;
-    for (; d + LANE <= n; d += LANE) {
-        vec4 x = *(const vec4 *)(now + d), less = x - *(const vec4 *)(known + d);
-        *(vec4 *)(known + d) = x, *(vec4 *)(now + d) = less;
-        ti_lanes_widen(&less, &widest);
-    }
-    for (; d < n; d++) {
-        double x = now[d], less = x - known[d];
-        known[d] = x, now[d] = less, most = ti_max(most, fabs(less));
-    }
-    for (int e = 0; n >= LANE && e < LANE; e++) most = ti_max(most, widest[e]);
-    return most;
-}
-
 /* The change of velocity of tree t drawn on, by so many of its differences as would have been best for this step. */
-TI_CLONES static void draw_on(int n, int stride, const double *free, const double *before, double *known,
-                              double *restrict pushed) {
-    double off[TI_DIFFERENCES];
-    for (int d = 0; d < n; d++) pushed[d] = free[d] - before[d];
-    for (int k = 0; k < TI_DIFFERENCES; k++) off[k] = differ(n, pushed, known + (size_t)k * (size_t)stride);
-    int best = 0;
-    while (best + 1 < TI_DIFFERENCES && off[best + 1] < off[best]) best++;
-    for (int d = 0; d < n; d++) pushed[d] = 0;
-    for (int k = 0; k <= best; k++) {
-        const double *one = known + (size_t)k * (size_t)stride;
-        for (int d = 0; d < n; d++) pushed[d] += one[d];
-    }
-}
-
 static void expect(ti_motion *m, int t) {
     const ti_tree *tree = tree_of(m, t);
     size_t bytes = sizeof(double) * (size_t)tree->nv;
-    int v = tree->v;
-    draw_on(tree->nv, m->model->size.nv, m->free + v, m->now + v, m->difference + v, m->pushed + v);
+    double off[TI_DIFFERENCES] = {0};
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
+        double now = m->free[d] - m->now[d], *difference = m->difference + TI_DIFFERENCES * d;
+        TI_UNROLL for (int k = 0; k < TI_DIFFERENCES; k++) {
+            double before = difference[k];
+            difference[k] = now, now -= before;
+            off[k] = ti_max(off[k], fabs(now));
+        }
+    }
+    int best = 0;
+    while (best + 1 < TI_DIFFERENCES && off[best + 1] < off[best]) best++;
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
+        m->pushed[d] = 0;
+        for (int k = 0; k <= best; k++) m->pushed[d] += m->difference[TI_DIFFERENCES * d + k];
+    }
     m->known_share[t] = m->share[t];
     if (!(m->share[t] > 0)) return; /* no two rounds */
     memcpy(m->known_move + tree->v, m->move + tree->v, bytes);

@@ -29,7 +29,7 @@ typedef struct ti_motion {
     double *now, *free, *middle; /* velocities before the step and after it, without contacts; their mean */
     double *given, *next;        /* forces that do not turn with the motion; of a round */
     double *pushed;              /* what rounds begin with: the change of velocity to expect; zeros = none */
-    double *difference;          /* (TI_DIFFERENCES,nv) that of the last step, its change, the change of that ... */
+    double *difference;          /* (nv,TI_DIFFERENCES) that of the last step, its change, the change of that ... */
     double *move, *answer;       /* of the second round: where it began and ended, less the first */
     double *known_move;          /* those of the last step */
     double *known_answer;

@@ -14,9 +14,9 @@ void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_model *m, int rou
     TI_CARVE(arena, f->con, ncon);
     TI_CARVE(arena, f->island, nisland);
     TI_CARVE(arena, f->blk_tree, nblk);
-    memset(f->phase, 0, sizeof f->phase);
     for (int phase = 0; phase < TI_PHASES; phase++) {
         ti_phase_data *d = &f->phase[phase];
+        memset(d, 0, sizeof *d);
         if (!(phases >> phase & 1)) continue;
         for (int k = 0; k <= TI_CONTACT_POINTS; k++) {
             if (k == THIRD && !(phases >> (TI_PHASES + phase) & 1)) continue;

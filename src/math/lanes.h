@@ -2,7 +2,6 @@
 #ifndef TI_LANES_H
 #define TI_LANES_H
 #include "base/clones.h"
-#include <limits.h>
 #include <stddef.h>
 
 typedef double vec4 __attribute__((vector_size(32), aligned(8), may_alias));
@@ -32,14 +31,6 @@ TI_INLINE void ti_lanes_scale(int n, double s, double *x) {
 
 TI_INLINE double ti_lanes_sum(const vec4 *x) {
     return ((*x)[0] + (*x)[2]) + ((*x)[1] + (*x)[3]);
-}
-
-/* most = max(most, |x|) */
-TI_INLINE void ti_lanes_widen(const vec4 *x, vec4 *most) {
-    static const mask4 size = {LLONG_MAX, LLONG_MAX, LLONG_MAX, LLONG_MAX};
-    vec4 a = (vec4)(*(const mask4 *)x & size);
-    mask4 more = a > *most;
-    *most = (vec4)((more & (mask4)a) | (~more & *(const mask4 *)most));
 }
 
 /* to[0..n) += s x[0..n), in whole lanes */
