@@ -258,6 +258,8 @@ sed 's/qpos="0 0 0.1 /qpos="0 0 0.07 /' "$slide" >"$folder/sunk.xml"
 expect "what overlaps at the start" 0 '^at key start floor and cube overlap by 0.03 m' '' check "$folder/sunk.xml"
 expect "what overlaps, as JSON" 0 '"depth": 0.0[23]' '' check "$folder/sunk.xml" --json
 for one in "$data"/scenes/*.xml; do expect "nothing of ours overlaps" 0 '"overlaps": \[\]' '' check "$one" --json; done
+echo '<mujoco><worldbody><geom size="1"/></worldbody></mujoco>' >"$folder/still.xml"
+expect "nothing is missing, and it does not load" 3 '"text": "there is no body that moves' 'still.xml:1: there is no body' check "$folder/still.xml" --json
 expect "a scene that is broken" 3 '' 'none.xml: ' check "$folder/none.xml"
 expect "no scene to check" 2 '' 'which scene' check
 

@@ -38,7 +38,7 @@ static int dyn_body(tribo_builder *b, int parent, const char *name, unsigned *se
 static void dyn_joint(tribo_builder *b, int body, const char *name, tribo_joint_kind kind, unsigned *seed) {
     tribo_joint_def j = tribo_default_joint();
     j.name = name, j.kind = kind, j.damping = 0.3, j.armature = 0.05;
-    j.stiffness = 2;
+    j.stiffness = 2, j.actuatorgravcomp = kind == TRIBO_JOINT_SLIDE;
     if (kind != TRIBO_JOINT_BALL) j.springref = 0.2, j.ref = 0.1;
     for (int i = 0; i < 3; i++) j.axis[i] = dyn_random(seed, 1), j.pos[i] = dyn_random(seed, 0.2);
     tribo_add_joint(b, body, &j);
@@ -71,6 +71,7 @@ static bool dyn_build(void) {
     tribo_site_def s = tribo_default_site();
     s.name = "tip", s.pos[0] = 0.3, s.pos[1] = -0.2, s.pos[2] = 0.1, s.quat[1] = 0.5, s.quat[3] = -0.3;
     dyn_actuators(b, tribo_add_site(b, hand, &s));
+    tribo_cap_joint(b, 1, 0.3, 0.3); /* of the slide, which carries a weight */
     if (tribo_build(b, &at_dyn.m, NULL) != TRIBO_OK) return false;
     return tribo_dynamics_new(at_dyn.m, NULL, &at_dyn.d) == TRIBO_OK;
 }

@@ -174,6 +174,14 @@ static void print_summary(const json_t *s) {
     print_overlaps(json_object_get(s, "overlaps"));
 }
 
+/* Why a scene does not load in which nothing is missing. */
+static json_t *fault(const tribo_diag *diag) {
+    json_t *o = json_object();
+    if (diag->line > 0) json_object_set_new(o, "line", json_integer(diag->line));
+    json_object_set_new(o, "text", json_string(diag->text));
+    return o;
+}
+
 static int check(listing *l) {
     tribo_model *m = NULL;
     tribo_diag diag = {0};
@@ -192,6 +200,7 @@ static int check(listing *l) {
         json_object_set_new(all, "loads", json_boolean(s == TRIBO_OK));
         json_object_set(all, "needs", l->needs);
         if (told) json_object_set(all, "model", told);
+        if (s != TRIBO_OK && !l->missing) json_object_set_new(all, "error", fault(&diag));
         good = json_write(stdout, all, true);
         json_decref(all);
     } else {

@@ -85,6 +85,7 @@ typedef struct tribo_joint_def {
     double range[2];     /**< m or rad: lowest and highest, in this order; of a ball, 0 and the largest angle of its
                               rotation */
     double restitution;  /**< of an impact at a limit, 0 to 1 */
+    bool actuatorgravcomp; /**< what its bodies carry of weights counts within what tribo_cap_joint() allows */
 } tribo_joint_def;
 
 /** What pulls on joints or at a site, with the force gain * control + bias, where gain = gain[0] + gain[1] length +

@@ -1,5 +1,6 @@
 /* actuator.c -- see actuator.h. */
 #include "dynamics/actuator.h"
+#include "dynamics/borne.h"
 #include "dynamics/sited.h"
 #include <string.h>
 
@@ -43,15 +44,9 @@ static void force_of(const ti_actuator *a, const double *own, double gear, doubl
 }
 
 /* Joints whose actuators together are cut off. */
-static void cut_joints(ti_motion *m) {
+static void cut_joints(ti_motion *m, const double *p) {
     const tribo_model *model = m->model;
-    for (int k = 0; k < model->ncap; k++) {
-        const ti_cap *cap = &model->cap[k];
-        int side;
-        m->driven[cap->v] = cut(m->driven[cap->v], cap->range, &side);
-        m->capped[cap->v] = side != 0;
-        m->nheld += side != 0;
-    }
+    ti_borne_cut(m, p);
     for (int i = 0; i < model->size.nactuator && model->ncap; i++)
         for (int k = model->actuator[i].pull0; k < model->actuator[i].pull0 + model->actuator[i].npull; k++)
             if (m->capped[model->pull[k].v]) m->actuator[i].damps = false, m->actuator[i].damping = 0;
@@ -72,7 +67,7 @@ const double *ti_actuators_load(ti_motion *m, const double *p, const double *q, 
         for (int k = a->pull0; k < a->pull0 + a->npull; k++)
             m->driven[model->pull[k].v] += gear_of(a, p) * arm_of(m, a, k) * n->force;
     }
-    cut_joints(m);
+    cut_joints(m, p);
     for (int d = 0; d < nv; d++) m->applied[d] = m->driven[d] + (u ? u[d] : 0);
     return m->applied;
 }
@@ -218,6 +213,7 @@ void ti_actuators_jac(const ti_motion *m, int t, const double *p, double *by_q, 
 
 bool ti_actuators_jac_applies(const ti_motion *m, const double *p) {
     const tribo_model *model = m->model;
+    if (model->nborne && ti_borne_shed(m)) return false;
     for (int i = 0; i < model->size.nactuator; i++) {
         const ti_actuator *a = &model->actuator[i];
         if (a->site >= 0 || p[a->p + TI_P_GAIN + 2] != 0) return false;

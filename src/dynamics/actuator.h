@@ -7,7 +7,7 @@
 #include "dynamics/moving.h"
 
 /* The generalized forces (nv) of u: its first nv numbers and what the actuators make of the others; u NULL = 0. Of a
- * model with actuators at sites links have been placed. */
+ * model with actuators at sites, or that carry weights, links have been placed. */
 const double *ti_actuators_load(ti_motion *m, const double *p, const double *q, const double *v, const double *u);
 /* M of tree t += what actuators add to its damping over a step. */
 void ti_actuators_damp(const ti_motion *m, int t, const double *p, double dt, double *M);
@@ -29,7 +29,8 @@ void ti_actuators_jac(const ti_motion *m, int t, const double *p, double *by_q, 
 /* The derivative of the force of actuator i to its control, and of number v's force to that. */
 double ti_actuator_by_control(const ti_motion *m, int i);
 double ti_actuator_arm(const ti_motion *m, int i, int k, const double *p);
-/* Whether that is all: no damping depends on a control, no tendon pulls on two trees, none at a site. */
+/* Whether that is all: no damping depends on a control, no tendon pulls on two trees, none at a site, and no joint is
+ * cut off with a weight that it carries. */
 bool ti_actuators_jac_applies(const ti_motion *m, const double *p);
 
 #endif

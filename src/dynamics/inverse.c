@@ -3,6 +3,7 @@
 #include "dynamics/actuator.h"
 #include "dynamics/ball.h"
 #include "dynamics/bias.h"
+#include "dynamics/borne.h"
 #include "dynamics/branch.h"
 #include "dynamics/dynamics.h"
 #include "dynamics/tree.h"
@@ -222,6 +223,17 @@ static void spring_vjp(const tribo_dynamics *d, int k, const double *tau_bar, do
     ti_stretch_vjp(j, d->x, bar, q_bar + k);
 }
 
+/* Of joints that are cut off with a weight that they carry. */
+static void borne_vjp(tribo_dynamics *d, const double *tau_bar, double *q_bar, double *p_bar) {
+    ti_vec gravity_bar = {0, 0, 0};
+    if (!d->m->nborne || !ti_borne_shed(&d->at)) return;
+    ti_dynamics_begin(d);
+    for (int t = 0; t < d->m->ntree; t++)
+        ti_borne_vjp(&d->at, &d->m->tree[t], ti_load3(d->p + TI_P_GRAVITY), tau_bar, &d->bar, &gravity_bar);
+    if (p_bar) ti_add3(p_bar + TI_P_GRAVITY, gravity_bar);
+    ti_dynamics_end(d, q_bar, p_bar);
+}
+
 tribo_status tribo_joint_forces_vjp(tribo_dynamics *d, const double *u, const double *tau_bar, double *q_bar,
                                     double *v_bar, double *u_bar, double *p_bar) {
     if (!ti_dynamics_ready(d) || !tau_bar) return TRIBO_E_ARG;
@@ -252,5 +264,6 @@ tribo_status tribo_joint_forces_vjp(tribo_dynamics *d, const double *u, const do
         if (q_bar) q_bar[k] += q_to[k];
         if (v_bar) v_bar[k] += v_to[k];
     }
+    borne_vjp(d, tau_bar, q_bar, p_bar);
     return TRIBO_OK;
 }

@@ -167,7 +167,7 @@ bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double
                     const double *known) {
     bool all = true;
     ti_vec gravity = ti_load3(p + TI_P_GRAVITY);
-    if (m->model->nsited) ti_motion_place(m, p, q, v);
+    if (m->model->nsited || m->model->nborne) ti_motion_place(m, p, q, v);
     if (m->model->size.nactuator) u = ti_actuators_load(m, p, q, v, u);
     for (int t = 0; t < m->model->ntree; t++) {
         const ti_body *body = &m->model->body[tree_of(m, t)->body0];

@@ -4,6 +4,7 @@
 #include "dynamics/actuator.h"
 #include "dynamics/ball.h"
 #include "dynamics/bias.h"
+#include "dynamics/borne.h"
 #include "dynamics/branch.h"
 #include "dynamics/link.h"
 #include "dynamics/midpoint.h"
@@ -532,7 +533,7 @@ void ti_tree_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motio
     const ti_tree *tree = &m->model->tree[t];
     int w = tree->nv, v0 = tree->v, joints = v0 + (tree->rooted ? TI_FREE_NV : 0);
     double *y = bar->y + v0;
-    ti_vec centre_bar = {0, 0, 0};
+    ti_vec centre_bar = {0, 0, 0}, gravity = ti_load3(p + TI_P_GRAVITY);
     const double *change = m->given + v0; /* as_known() */
     ti_midpoint_vjp(m, t, dt, bar);
     for (int j = 0; j < w; j++) {
@@ -542,8 +543,9 @@ void ti_tree_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motio
     keep_inertia_bar(m, tree, -1, y, change, bar);
     joints_vjp(m, tree, p, dt, bar, q_bar, p_bar);
     ti_actuators_damp_vjp(m, t, p, dt, bar, p_bar);
-    ti_bias_vjp(m, tree, ti_load3(p + TI_P_GRAVITY), m->middle, bar->y, bar, bar->v, gravity_bar);
+    ti_bias_vjp(m, tree, gravity, m->middle, bar->y, bar, bar->v, gravity_bar);
     for (int d = v0; d < v0 + w; d++) bar->axis[d] = ti_sp_axpy(bar->axis[d], change[d - v0], bar->bias[d]);
+    ti_borne_vjp(m, tree, gravity, bar->y, bar, gravity_bar);
     ti_tree_places_vjp(m, tree, bar, bar->place);
     if (tree->rooted) root_vjp(m, t, bar, q_bar, v_bar, u_bar, &centre_bar);
     for (int d = joints; d < v0 + w; d++) {

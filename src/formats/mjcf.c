@@ -400,7 +400,9 @@ void ti_mjcf_read(ti_mjcf *r, xmlDoc *doc, const tribo_load_options *options, co
                             "this attribute is not supported");
     read_sections(r);
     ti_mjcf_turn_off(r);
-    ti_mjcf_at(r, r->root); /* where faults of the whole scene are */
+    ti_mjcf_borne(r);
+    bool still = r->builder->nbody == 0 && r->static_matter;
+    ti_mjcf_at(r, still ? r->static_matter : r->root); /* where faults of the whole scene are */
     ti_mjcf_tell_needs(r);
 }
 

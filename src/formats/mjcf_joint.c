@@ -1,6 +1,8 @@
 /* mjcf_joint.c -- the joints of MJCF's bodies: free, hinges, slides, balls. */
 #include "formats/mjcf_reading.h"
 
+static const char *const FALSE_TRUE[] = {"false", "true", NULL};
+
 static bool is_joint(const xmlNode *node) {
     return ti_xml_is(node, "joint") || ti_xml_is(node, "freejoint");
 }
@@ -95,10 +97,21 @@ static void read_joint(ti_mjcf *r, xmlNode *node, int body, int class, const ti_
     ti_store3(d.axis, ti_mul(&R, ti_load3(d.axis)));
     ti_store3(d.pos, ti_add(ti_load3(frame->pos), ti_mul(&R, ti_load3(d.pos))));
     read_numbers(r, node, class, &d);
+    d.actuatorgravcomp = ti_mjcf_choice(r, node, class, "actuatorgravcomp", FALSE_TRUE, 0) == 1;
     double range[2];
     bool capped = d.kind != TRIBO_JOINT_BALL && ti_mjcf_numbers(r, node, class, "actuatorfrcrange", range, 2, 2) &&
                   ti_mjcf_limited(r, node, class, "actuatorfrclimited", "actuatorfrcrange");
     if (!ti_mjcf_bad(r)) keep_joint(r, node, body, &d, capped ? range : NULL);
+}
+
+void ti_mjcf_borne(ti_mjcf *r) {
+    const tribo_builder *b = r->builder;
+    bool lifted = false;
+    for (int i = 0; i < b->nbody; i++) lifted = lifted || b->body[i].def.gravcomp != 0;
+    for (int i = 0; i < r->njoint && lifted && b->nactuator == 0; i++)
+        if (b->joint[i].def.actuatorgravcomp)
+            ti_mjcf_need_of(r, r->joint[i].node, "actuatorgravcomp", "actuatorgravcomp",
+                            "there is no actuator, and without one MuJoCo carries nothing here");
 }
 
 void ti_mjcf_joints(ti_mjcf *r, xmlNode *node, int body, int childclass, const ti_frame *frame) {

@@ -239,6 +239,8 @@ int ti_mjcf_choice(ti_mjcf *r, const xmlNode *node, int class, const char *name,
  * slides. */
 typedef enum ti_mjcf_moves { TI_MOVES_NOT, TI_MOVES_FREELY, TI_MOVES_BY_JOINTS } ti_mjcf_moves;
 void ti_mjcf_moves_of(ti_mjcf *r, const xmlNode *body, int childclass, int depth, ti_mjcf_moves *moves);
+/* Joints whose actuators are to carry weights join the list where there are no actuators. */
+void ti_mjcf_borne(ti_mjcf *r);
 /* Give the body its hinges and slides; frame: of the element in the body. */
 void ti_mjcf_joints(ti_mjcf *r, xmlNode *node, int body, int childclass, const ti_frame *frame);
 /* Whether something is limited by the range it may have. */

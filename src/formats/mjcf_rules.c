@@ -53,8 +53,8 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
     {"body/inertial", TI_READ, "mass diaginertia fullinertia " POSED, "", ""},
     {"body/joint", TI_READ,
      "name class type pos axis limited range damping armature stiffness springref frictionloss ref actuatorfrclimited "
-     "actuatorfrcrange",
-     "group user margin solreflimit solimplimit solreffriction solimpfriction", "springdamper actuatorgravcomp"},
+     "actuatorfrcrange actuatorgravcomp",
+     "group user margin solreflimit solimplimit solreffriction solimpfriction", "springdamper"},
     {"body/freejoint", TI_READ, "name", "group user", "align"},
     {"body/geom", TI_READ,
      "name class type size fromto mass density friction priority contype conaffinity condim margin gap group mesh "

@@ -243,7 +243,9 @@ static void fill_actuators(tribo_model *m, const tribo_builder *b, char **text) 
     for (int i = 0; i < b->nkey; i++) m->key_name[i] = take_text(text, b->key_name[i]);
     if (b->nkey) memcpy(m->key, b->key, sizeof *m->key * (size_t)b->nkey * (size_t)b->nkeyed);
     for (int k = 0; k < b->ncap; k++) {
-        m->cap[k] = (ti_cap){m->joint[b->cap[k].joint].v, {0}};
+        bool bears = m->lifted && b->joint[b->cap[k].joint].def.actuatorgravcomp;
+        m->cap[k] = (ti_cap){m->joint[b->cap[k].joint].v, {0}, bears};
+        m->nborne += bears;
         memcpy(m->cap[k].range, b->cap[k].range, sizeof m->cap[k].range);
     }
 }
@@ -440,7 +442,8 @@ static tribo_model *assemble(const tribo_builder *b) {
 tribo_status tribo_build(tribo_builder *b, tribo_model **m, tribo_diag *diag) {
     if (!b) return ti_fail(diag, TRIBO_E_NOMEM, 0, "there is no builder: out of memory");
     if (!m) ti_builder_fail(b, TRIBO_E_ARG, 0, "no place for the model was given");
-    if (b->status == TRIBO_OK && b->nbody == 0) ti_builder_fail(b, TRIBO_E_ARG, b->line, "there is no body that moves");
+    if (b->status == TRIBO_OK && b->nbody == 0)
+        ti_builder_fail(b, TRIBO_E_ARG, b->line, "there is no body that moves: none has a joint");
     if (b->status == TRIBO_OK && b->nstart && b->nstart != b->nbody + b->njoint)
         ti_builder_fail(b, TRIBO_E_ARG, 0, "bodies or joints were added after the start state was given");
     if (b->status == TRIBO_OK && b->nkey && b->nkeyed != ti_builder_key_width(b))

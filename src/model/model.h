@@ -103,6 +103,7 @@ typedef struct ti_tendon {
 typedef struct ti_cap {
     int v;
     double range[2];
+    bool bears; /* what is carried of weights there counts with them */
 } ti_cap;
 
 /* One number of v: what it moves, and the one before it on the way from the root of its tree, -1 = none. The six of a
@@ -226,7 +227,7 @@ struct tribo_model {
     int npull;
     ti_tendon *tendon; /* (size.ntendon) */
     int nsited;        /* actuators that pull at sites */
-    int ncap;
+    int ncap, nborne;  /* nborne: how many of these carry weights */
     ti_cap *cap;       /* (ncap) */
     bool spins;        /* some material was given friction against turning */
     bool soft;         /* some material was given compliance */

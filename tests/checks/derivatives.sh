@@ -4,6 +4,7 @@
 through='
 ti_actuators_damp_vjp   tribo_step_vjp (test_robots)
 ti_actuators_vjp        tribo_step_vjp (test_robots)
+ti_borne_vjp            tribo_joint_forces_vjp (test_diff_ops), tribo_step_vjp (test_robots)
 ti_advance_jvp          tribo_sysid (test_sysid)
 ti_hit_jac              tribo_step_jac (test_gradients)
 ti_gyro_jvp             tribo_step_jvp (test_gradients, test_truths_turning)
