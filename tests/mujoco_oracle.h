@@ -35,6 +35,7 @@ static void oracle_open(oracle *o, const tribo_model *m, mjModel *mm) {
         o->p[m->joint[j].p + TI_P_DAMPING] = o->p[m->joint[j].p + TI_P_STIFFNESS] = 0;
     for (int i = 0; i < m->size.nactuator; i++)
         o->p[m->actuator[i].p + TI_P_GAIN + 2] = o->p[m->actuator[i].p + TI_P_BIAS + 2] = 0;
+    for (int k = 0; k < TI_P_FLUID && m->fluid; k++) o->p[m->fluid + k] = 0;
     mm->opt.disableflags |= mjDSBL_CONTACT | mjDSBL_PASSIVE | mjDSBL_FRICTIONLOSS | mjDSBL_LIMIT | mjDSBL_EQUALITY;
     mm->opt.wind[0] = mm->opt.wind[1] = mm->opt.wind[2] = mm->opt.density = mm->opt.viscosity = 0;
 }

@@ -112,6 +112,8 @@ SPOIL(pair_of_no_geoms, tribo_pair_def d = tribo_default_pair(); tribo_add_pair(
 SPOIL(pair_not_default, tribo_pair_def d = tribo_default_pair(); d.struct_size = 1; tribo_add_pair(b, &d))
 SPOIL(exclude_no_body, tribo_add_exclude(b, 0, 9))
 SPOIL(gravity_null, tribo_set_gravity(b, NULL))
+SPOIL(fluid_negative, tribo_set_fluid(b, 1, -1, NULL))
+SPOIL(fluid_nan, tribo_set_fluid(b, 1, 0, (double[3]){0, NAN, 0}))
 SPOIL(gravity_nan, tribo_set_gravity(b, (double[3]){NAN, 0, 0}))
 SPOIL(timestep_zero, tribo_set_timestep(b, 0))
 SPOIL(start_nan, tribo_set_start(b, NULL, bad))
@@ -149,6 +151,8 @@ START_TEST(building) {
                  {exclude_no_body, TRIBO_E_ARG},
                  {gravity_null, TRIBO_E_ARG},
                  {gravity_nan, TRIBO_E_ARG},
+                 {fluid_negative, TRIBO_E_ARG},
+                 {fluid_nan, TRIBO_E_ARG},
                  {timestep_zero, TRIBO_E_ARG},
                  {start_nan, TRIBO_E_NONFINITE},
                  {start_no_turn, TRIBO_E_ARG}};

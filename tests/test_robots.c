@@ -134,22 +134,22 @@ START_TEST(everything_missing_is_told) {
                                     "<freejoint/><geom size='1' condim='6'/>\n<geom size='1' margin='0.1'/>"
                                     "<flexcomp/></body></worldbody>\n<tendon><spatial/><spatial/></tendon>\n"
                                     "<extension><plugin plugin='some.thing'/></extension>\n</mujoco>");
-    write_file("test_robots_b.xml", "<mujoco><option viscosity='1'\n/></mujoco>");
+    write_file("test_robots_b.xml", "<mujoco><option o_margin='1'\n/></mujoco>");
     told t;
     tribo_model *m;
     tribo_diag diag = {0};
-    static const char ALL[] = "test_robots_b.xml:2 viscosity\n:5 flexcomp\n:6 spatial\n"
+    static const char ALL[] = "test_robots_b.xml:2 o_margin\n:5 flexcomp\n:6 spatial\n"
                               ":6 spatial\n:7 plugin\n";
     ck_assert_int_eq(load("test_robots_a.xml", NULL, &t, &m, &diag), TRIBO_E_PARSE);
     ck_assert_str_eq(t.text, ALL);
     ck_assert_int_eq(diag.line, 2);
-    ck_assert_str_eq(diag.text, "in test_robots_b.xml:2: <option viscosity>: only 0 is supported "
+    ck_assert_str_eq(diag.text, "in test_robots_b.xml:2: <option o_margin>: only 0 is supported "
                                 "(and 4 more: `tribo check` lists them)");
-    ck_assert_int_eq(load("test_robots_a.xml", "viscosity plugin spatial", &t, &m, &diag), TRIBO_E_PARSE);
+    ck_assert_int_eq(load("test_robots_a.xml", "o_margin plugin spatial", &t, &m, &diag), TRIBO_E_PARSE);
     ck_assert_str_eq(t.text, ALL);
     ck_assert_int_eq(t.left_out, 4);
     ck_assert_str_eq(diag.text, "<flexcomp>: this element is not supported");
-    ck_assert_int_eq(load("test_robots_a.xml", "viscosity plugin flexcomp spatial", &t, &m, &diag), 0);
+    ck_assert_int_eq(load("test_robots_a.xml", "o_margin plugin flexcomp spatial", &t, &m, &diag), 0);
     ck_assert_int_eq(t.left_out, 5);
     ck_assert_int_eq(m->size.ngeom, 2);
     double *p = malloc(sizeof *p * (size_t)m->size.np);

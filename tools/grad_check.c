@@ -7,11 +7,11 @@
 #include <string.h>
 
 const char *const grad_block_names[GRAD_BLOCKS] = {
-    "position",   "rotation",     "velocity",  "spin",       "force",      "torque",    "gravity",
-    "mass",       "com",          "inertia",   "size",       "geom pos",   "geom quat", "friction",
-    "stiction",   "restitution",  "baumgarte", "slop",       "damping",    "armature",  "stiffness",
-    "springref",  "frictionloss", "range",     "gear",       "gain",       "bias",      "ctrlrange",
-    "forcerange", "torsion",      "rolling",   "compliance", "edge_radius"};
+    "position",    "rotation", "velocity",  "spin",      "force",      "torque",    "gravity",      "mass",
+    "com",         "inertia",  "size",      "geom pos",  "geom quat",  "friction",  "stiction",     "restitution",
+    "baumgarte",   "slop",     "damping",   "armature",  "stiffness",  "springref", "frictionloss", "range",
+    "gear",        "gain",     "bias",      "ctrlrange", "forcerange", "torsion",   "rolling",      "compliance",
+    "edge_radius", "density",  "viscosity", "wind"};
 
 /* A step that is not solved to this has no derivative worth comparing. */
 static const double RESIDUAL = 1e-10;
@@ -88,6 +88,8 @@ static double param_size(const check *c, int index, const tribo_param_info *info
     case TRIBO_PARAM_SIZE:
     case TRIBO_PARAM_EDGE_RADIUS:
     case TRIBO_PARAM_COMPLIANCE:
+    case TRIBO_PARAM_DENSITY:
+    case TRIBO_PARAM_VISCOSITY:
         return value;
     case TRIBO_PARAM_COM:
     case TRIBO_PARAM_POS:

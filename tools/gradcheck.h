@@ -14,7 +14,7 @@ enum {
     GRAD_FORCE,
     GRAD_TORQUE,
     GRAD_PARAMS, /* + tribo_param_kind */
-    GRAD_BLOCKS = GRAD_PARAMS + TRIBO_PARAM_EDGE_RADIUS + 1
+    GRAD_BLOCKS = GRAD_PARAMS + TRIBO_PARAM_WIND + 1
 };
 extern const char *const grad_block_names[GRAD_BLOCKS];
 

@@ -23,6 +23,12 @@ const char *param_unit(const tribo_model *m, const tribo_param_info *info) {
     switch (info->kind) {
     case TRIBO_PARAM_GRAVITY:
         return "m/s^2";
+    case TRIBO_PARAM_DENSITY:
+        return "kg/m^3";
+    case TRIBO_PARAM_VISCOSITY:
+        return "Pa s";
+    case TRIBO_PARAM_WIND:
+        return "m/s";
     case TRIBO_PARAM_MASS:
         return "kg";
     case TRIBO_PARAM_COMPLIANCE:

@@ -136,8 +136,8 @@ TRIBO_API TRIBO_CHECK tribo_status tribo_forward_dynamics_vjp(tribo_dynamics *d,
 /** @param a (nv) what the call gave. @param by_q, by_v, by_tau [out] (nv,nv), any may be NULL; by_tau is M^-1 */
 TRIBO_API TRIBO_CHECK tribo_status tribo_forward_dynamics_jac(tribo_dynamics *d, const double *a, double *by_q,
                                                               double *by_v, double *by_tau);
-/** Generalized forces of a control: its own, those of actuators, cut off at their ranges, and of dampers and springs
- *  of joints, all at this state. @param u (nu) or NULL = 0. @param tau [out] (nv) */
+/** Generalized forces of a control: its own, those of actuators, cut off at their ranges, of dampers and springs of
+ *  joints, and of the fluid that bodies are in, all at this state. @param u (nu) or NULL = 0. @param tau [out] (nv) */
 TRIBO_API TRIBO_CHECK tribo_status tribo_joint_forces(tribo_dynamics *d, const double *u, double *tau);
 /** @param u (nu) as in the call. @param tau_bar (nv). @param u_bar (nu) */
 TRIBO_API TRIBO_CHECK tribo_status tribo_joint_forces_vjp(tribo_dynamics *d, const double *u, const double *tau_bar,

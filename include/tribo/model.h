@@ -276,6 +276,10 @@ TRIBO_API void tribo_cap_joint(tribo_builder *b, int joint, double lower, double
 /** Geoms a and b never collide. */
 TRIBO_API void tribo_add_exclude(tribo_builder *b, int body_a, int body_b);
 /** Gravity in the world; without it (0, 0, -9.81). */
+/** A fluid that all bodies are in, each as the box of uniform matter that weighs and turns as it does: drag along its
+ *  axes, by viscosity (Pa s) and by density (kg/m^3). Both 0, as by default: none, and no numbers of p. wind: m/s,
+ * world, NULL = 0 */
+TRIBO_API void tribo_set_fluid(tribo_builder *b, double density, double viscosity, const double wind[3]);
 TRIBO_API void tribo_set_gravity(tribo_builder *b, const double gravity[3] /* m/s^2 */);
 /** The step used where options do not give one. */
 TRIBO_API void tribo_set_timestep(tribo_builder *b, double dt /* s, > 0 */);
@@ -392,7 +396,7 @@ TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom); /**< or TRI
 TRIBO_API double tribo_model_extent(const tribo_model *m);
 
 /* ---- parameters: gravity, then ten numbers a body, 8 a joint, 11 an actuator and 5 more of one at a site,
- * 2 a tendon, 7 a site, 19 a geom, 8 a pair ---- */
+ * 5 of a fluid where there is one, 2 a tendon, 7 a site, 19 a geom, 8 a pair ---- */
 
 /** What a parameter is; decides its bounds and how an identification keeps it physical. */
 typedef enum tribo_param_kind {
@@ -422,7 +426,10 @@ typedef enum tribo_param_kind {
     TRIBO_PARAM_TORSION,      /**< of a material: m */
     TRIBO_PARAM_ROLLING,      /**< of a material: m */
     TRIBO_PARAM_COMPLIANCE,   /**< of a material: 1/kg */
-    TRIBO_PARAM_EDGE_RADIUS   /**< of a geom: m */
+    TRIBO_PARAM_EDGE_RADIUS,  /**< of a geom: m */
+    TRIBO_PARAM_DENSITY,      /**< of the fluid that all is in: kg/m^3 */
+    TRIBO_PARAM_VISCOSITY,    /**< of the same: Pa s */
+    TRIBO_PARAM_WIND          /**< of the same: m/s, world: x y z */
 } tribo_param_kind;
 
 /** One entry of p. */

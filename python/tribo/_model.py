@@ -11,7 +11,8 @@ BREAK, STICK, SLIDE = 0, 1, 2  # what a contact does: `mode` of Examined.contact
 
 _KINDS = ("gravity", "mass", "com", "inertia", "size", "pos", "quat", "friction", "stiction", "restitution",
           "baumgarte", "slop", "damping", "armature", "stiffness", "springref", "frictionloss", "range", "gear", "gain",
-          "bias", "ctrlrange", "forcerange", "torsion", "rolling", "compliance", "edge_radius")
+          "bias", "ctrlrange", "forcerange", "torsion", "rolling", "compliance", "edge_radius", "density",
+          "viscosity", "wind")
 
 
 class Parameter(NamedTuple):

@@ -111,6 +111,8 @@ typedef struct ti_seeds {
     int n;
     const double *x, *u, *p;
 } ti_seeds;
+/* The free velocity of a body, from what else moves in d, its weight, u (6) and p; NULL = 0. */
+void ti_free_dot(const tribo_ws *ws, int b, ti_link_diff *d, ti_vec weight_dot, const double *u, const double *p);
 /* What the links of ws do in them, into diff_dot; and a tree's next state, out (ndx). */
 void ti_seed_links(tribo_ws *ws, const ti_seeds *in);
 void ti_tree_next_dot(tribo_ws *ws, const ti_frame *f, const ti_link_diff *diffs, int t, const double *V_dot,

@@ -272,9 +272,9 @@ static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, co
     return TRIBO_OK;
 }
 
-/* Whether what body b does follows from its free velocity as above. */
+/* Whether what body b does follows from its free velocity, and that from its velocity, as above. */
 static bool moves_plainly(const tribo_ws *ws, int b) {
-    return ws->link[b].substeps <= 1;
+    return ws->link[b].substeps <= 1 && !ws->model->fluid;
 }
 
 static bool holds_plainly(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {

@@ -1,5 +1,17 @@
 /* seeds.c -- both ends of forward tangents: what seeds do to links, and a tree's next state from its velocity. */
 #include "backward/backward.h"
+#include "dynamics/fluid.h"
+
+void ti_free_dot(const tribo_ws *ws, int b, ti_link_diff *d, ti_vec weight_dot, const double *u, const double *p) {
+    double own[TI_FREE_NV] = {0};
+    if (ws->model->fluid) {
+        ti_vec torque;
+        weight_dot = ti_add(weight_dot, ti_fluid_push_jvp(&ws->motion, b, d, p, &torque));
+        if (u) memcpy(own, u, sizeof own);
+        ti_add3(own + 3, torque), u = own;
+    }
+    ti_link_free_jvp(&ws->link[b], ws->options.dt, d, weight_dot, u);
+}
 
 void ti_seed_links(tribo_ws *ws, const ti_seeds *in) {
     const tribo_model *m = ws->model;
@@ -12,8 +24,7 @@ void ti_seed_links(tribo_ws *ws, const ti_seeds *in) {
             ti_link_diff *d = &ws->scratch->diff_dot[j * m->size.nbody + b];
             ti_link_load_jvp(&ws->link[b], x ? x + body->v : NULL, x ? x + m->size.nv + body->v : NULL,
                              p ? p + body->p : NULL, d);
-            ti_link_free_jvp(&ws->link[b], ws->options.dt, d, ti_scale(1 - body->gravcomp, gravity),
-                             u ? u + body->v : NULL);
+            ti_free_dot(ws, b, d, ti_scale(1 - body->gravcomp, gravity), u ? u + body->v : NULL, p);
         }
     }
 }

@@ -46,13 +46,13 @@ enum { NUMBERS = 3 * TI_POSE };
 
 /* Unit seeds of body `moving` and zero of the others of `bodies`, as direction j. */
 static void seed_number(tribo_ws *ws, const int *bodies, int nb, int moving, int number, int j) {
-    double unit[TI_POSE] = {0}, dt = ws->options.dt;
+    double unit[TI_POSE] = {0};
     unit[number % TI_POSE] = 1;
     for (int e = 0; e < nb; e++) {
         int b = bodies[e], which = b == moving ? number / TI_POSE : -1;
         ti_link_diff *d = &ws->scratch->diff_dot[j * ws->model->size.nbody + b];
         ti_link_load_jvp(&ws->link[b], which == 0 ? unit : NULL, which == 1 ? unit : NULL, NULL, d);
-        ti_link_free_jvp(&ws->link[b], dt, d, ti_vec3(0, 0, 0), which == 2 ? unit : NULL);
+        ti_free_dot(ws, b, d, ti_vec3(0, 0, 0), which == 2 ? unit : NULL, NULL);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "dynamics/actuator.h"
 #include "dynamics/ball.h"
 #include "dynamics/branch.h"
+#include "dynamics/fluid.h"
 #include "dynamics/motion.h"
 #include "dynamics/tree.h"
 #include "math/dense.h"
@@ -95,7 +96,12 @@ bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whol
         ti_actuators_jac(m, t, p, NULL, driven);
         plus_times(w * w, v, dt, driven, v);
     }
+    if (model->fluid) {
+        ti_fluid_forces_jac(m, tree, j, j->drag_q + tree->M, j->drag_v + tree->M);
+        plus_times(w * w, v, dt, j->drag_v + tree->M, v);
+    }
     inverse_at_free(m, tree, t, p, dt, j);
+    if (model->fluid) plus_times(w * w, j->G + tree->M, -dt, j->drag_q + tree->M, j->G + tree->M);
     negative(w * w, j->G + tree->M, q);
     if (!whole) return true;
     for (int k = 0; k < w * w; k++) u[k] = 0;

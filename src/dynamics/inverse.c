@@ -6,6 +6,7 @@
 #include "dynamics/borne.h"
 #include "dynamics/branch.h"
 #include "dynamics/dynamics.h"
+#include "dynamics/fluid.h"
 #include "dynamics/tree.h"
 
 static double armature_of(const tribo_dynamics *d, int k) {
@@ -201,6 +202,16 @@ static const double *passive(const tribo_dynamics *d, int k, int *p, double *str
     return d->p + j->p;
 }
 
+/* The fluid, and how links move in it. */
+static void find_fluid(tribo_dynamics *d) {
+    d->at.fluid = ti_fluid_of(d->m, d->p, 0);
+    for (int b = 0; b < d->m->size.nbody; b++) {
+        ti_link *l = &d->at.link[b];
+        ti_spatial nu = d->at.twist[d->m->body[b].last];
+        l->v = ti_sp_at(nu, l->xc), l->w = ti_tmul(&l->R, nu.w);
+    }
+}
+
 tribo_status tribo_joint_forces(tribo_dynamics *d, const double *u, double *tau) {
     if (!ti_dynamics_ready(d) || !tau) return TRIBO_E_ARG;
     const double *v = ti_dynamics_v(d), *given = u;
@@ -211,6 +222,9 @@ tribo_status tribo_joint_forces(tribo_dynamics *d, const double *u, double *tau)
         const double *own = passive(d, k, &p, &by);
         tau[k] = own ? force - own[TI_P_DAMPING] * v[k] - own[TI_P_STIFFNESS] * by : force;
     }
+    if (!d->m->fluid) return TRIBO_OK;
+    find_fluid(d);
+    for (int t = 0; t < d->m->ntree; t++) ti_fluid_forces(&d->at, &d->m->tree[t], tau);
     return TRIBO_OK;
 }
 
@@ -223,13 +237,18 @@ static void spring_vjp(const tribo_dynamics *d, int k, const double *tau_bar, do
     ti_stretch_vjp(j, d->x, bar, q_bar + k);
 }
 
-/* Of joints that are cut off with a weight that they carry. */
-static void borne_vjp(tribo_dynamics *d, const double *tau_bar, double *q_bar, double *p_bar) {
+/* Of what depends on where links are: joints that are cut off with a weight that they carry, and a fluid. */
+static void links_vjp(tribo_dynamics *d, const double *tau_bar, double *q_bar, double *v_bar, double *p_bar) {
     ti_vec gravity_bar = {0, 0, 0};
-    if (!d->m->nborne || !ti_borne_shed(&d->at)) return;
+    bool shed = d->m->nborne && d->m->size.nactuator && ti_borne_shed(&d->at);
+    if (!shed && !d->m->fluid) return;
     ti_dynamics_begin(d);
-    for (int t = 0; t < d->m->ntree; t++)
-        ti_borne_vjp(&d->at, &d->m->tree[t], ti_load3(d->p + TI_P_GRAVITY), tau_bar, &d->bar, &gravity_bar);
+    if (d->m->fluid) find_fluid(d);
+    for (int t = 0; t < d->m->ntree; t++) {
+        const ti_tree *tree = &d->m->tree[t];
+        if (shed) ti_borne_vjp(&d->at, tree, ti_load3(d->p + TI_P_GRAVITY), tau_bar, &d->bar, &gravity_bar);
+        if (d->m->fluid) ti_fluid_forces_vjp(&d->at, tree, ti_dynamics_v(d), tau_bar, &d->bar, v_bar, p_bar);
+    }
     if (p_bar) ti_add3(p_bar + TI_P_GRAVITY, gravity_bar);
     ti_dynamics_end(d, q_bar, p_bar);
 }
@@ -252,6 +271,7 @@ tribo_status tribo_joint_forces_vjp(tribo_dynamics *d, const double *u, const do
     }
     if (d->m->size.nactuator == 0) {
         for (int k = 0; u_bar && k < nv; k++) u_bar[k] += tau_bar[k];
+        links_vjp(d, tau_bar, q_bar, v_bar, p_bar);
         return TRIBO_OK;
     }
     ti_actuators_load(&d->at, d->p, d->x, v, u);
@@ -264,6 +284,6 @@ tribo_status tribo_joint_forces_vjp(tribo_dynamics *d, const double *u, const do
         if (q_bar) q_bar[k] += q_to[k];
         if (v_bar) v_bar[k] += v_to[k];
     }
-    borne_vjp(d, tau_bar, q_bar, p_bar);
+    links_vjp(d, tau_bar, q_bar, v_bar, p_bar);
     return TRIBO_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/clones.h"
 #include "dynamics/actuator.h"
 #include "dynamics/branch.h"
+#include "dynamics/fluid.h"
 #include "dynamics/link.h"
 #include "dynamics/tree.h"
 #include "model/state.h"
@@ -167,6 +168,7 @@ bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double
                     const double *known) {
     bool all = true;
     ti_vec gravity = ti_load3(p + TI_P_GRAVITY);
+    if (m->model->fluid) m->fluid = ti_fluid_of(m->model, p, dt);
     if (m->model->nsited || m->model->nborne) ti_motion_place(m, p, q, v);
     if (m->model->size.nactuator) u = ti_actuators_load(m, p, q, v, u);
     for (int t = 0; t < m->model->ntree; t++) {
@@ -178,7 +180,9 @@ bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double
         }
         ti_link *l = &m->link[tree_of(m, t)->body0];
         ti_link_load(l, p + body->p, q + body->q, v + body->v, u ? u + body->v : NULL);
-        all = ti_link_free(l, ti_scale(1 - body->gravcomp, gravity), dt) && all;
+        ti_vec weight = ti_scale(1 - body->gravcomp, gravity);
+        if (m->model->fluid) weight = ti_add(weight, ti_fluid_push(m, tree_of(m, t)->body0));
+        all = ti_link_free(l, weight, dt) && all;
     }
     return all;
 }
@@ -207,7 +211,10 @@ void ti_motion_load_vjp(const ti_motion *m, const double *p, double dt, ti_motio
         }
         ti_link_diff *d = root_bar(m, t, bar);
         ti_vec weight_bar = {0, 0, 0};
-        ti_link_free_vjp(root(m, t), dt, d, &weight_bar, f_bar ? f_bar + body->v : NULL);
+        if (m->model->fluid)
+            ti_fluid_push_vjp(m, tree_of(m, t)->body0, d, &weight_bar, f_bar, p_bar);
+        else
+            ti_link_free_vjp(root(m, t), dt, d, &weight_bar, f_bar ? f_bar + body->v : NULL);
         gravity_bar = ti_axpy(gravity_bar, 1 - body->gravcomp, weight_bar);
         ti_link_load_vjp(root(m, t), d, q_bar + body->v, v_bar + body->v, p_bar ? p_bar + body->p : NULL);
     }

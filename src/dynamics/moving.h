@@ -2,6 +2,7 @@
 #ifndef TI_MOVING_H
 #define TI_MOVING_H
 #include "dynamics/body.h"
+#include "dynamics/drag.h"
 #include "dynamics/spatial.h"
 #include "model/model.h"
 
@@ -44,6 +45,7 @@ typedef struct ti_motion {
     double *driven, *applied;    /* (nv) what they do, and with the forces of u */
     double *arm, *arm_bar;       /* (npull) of those that pull at sites, on the numbers of v; their cotangents */
     bool *capped;                /* (nv) cut off together */
+    ti_fluid fluid;              /* of the last load, where model->fluid */
     int nheld;                   /* how many are cut off, one by one or together */
 } ti_motion;
 

@@ -6,6 +6,7 @@
 #include "dynamics/bias.h"
 #include "dynamics/borne.h"
 #include "dynamics/branch.h"
+#include "dynamics/fluid.h"
 #include "dynamics/link.h"
 #include "dynamics/midpoint.h"
 #include "math/lanes.h"
@@ -304,6 +305,7 @@ bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double 
         as_known(m, t, p, dt, known);
     } else {
         joint_forces(m, tree, p, dt, m->given);
+        if (model->fluid) ti_fluid_forces(m, tree, m->given);
         if (!ti_midpoint(m, t, ti_load3(p + TI_P_GRAVITY), dt)) return false;
     }
     find_twists(m, tree, m->free);
@@ -546,6 +548,7 @@ void ti_tree_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motio
     ti_bias_vjp(m, tree, gravity, m->middle, bar->y, bar, bar->v, gravity_bar);
     for (int d = v0; d < v0 + w; d++) bar->axis[d] = ti_sp_axpy(bar->axis[d], change[d - v0], bar->bias[d]);
     ti_borne_vjp(m, tree, gravity, bar->y, bar, gravity_bar);
+    if (m->model->fluid) ti_fluid_forces_vjp(m, tree, m->now, bar->y, bar, bar->v, p_bar);
     ti_tree_places_vjp(m, tree, bar, bar->place);
     if (tree->rooted) root_vjp(m, t, bar, q_bar, v_bar, u_bar, &centre_bar);
     for (int d = joints; d < v0 + w; d++) {

@@ -38,6 +38,10 @@ void ti_tree_jac_carve_all(ti_arena *a, const tribo_model *model, ti_tree_jac *j
     TI_CARVE(a, j->free_u, nM);
     TI_CARVE(a, j->driven, model->size.nactuator ? nM : 0);
     TI_CARVE(a, j->along, model->ntree);
+    TI_CARVE(a, j->drag_q, model->fluid ? nM : 0);
+    TI_CARVE(a, j->drag_v, model->fluid ? nM : 0);
+    TI_CARVE(a, j->part, model->fluid ? nv : 0);
+    TI_CARVE(a, j->blown, model->fluid ? nv : 0);
 }
 
 /* ---- composites ---- */

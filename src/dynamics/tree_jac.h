@@ -7,6 +7,12 @@
 
 enum { TI_TWIST_BY_SPIN = TI_TWIST * 3 };
 
+/* How the wrench of a fluid on what a number of v carries changes with the twist of that, and the wrench itself. */
+typedef struct ti_fluid_part {
+    ti_mat torque_w, torque_v, force_w, force_v;
+    ti_spatial wrench;
+} ti_fluid_part;
+
 typedef struct ti_tree_jac {
     /* By number of v, (nv). */
     ti_spatial *twist, *acceleration, *wrench; /* up to here, in the middle of the step; on all that it carries */
@@ -23,7 +29,10 @@ typedef struct ti_tree_jac {
     double *G;                        /* of inverse dynamics, or a part of them, to displacements */
     double *free_q, *free_v, *free_u; /* of the free velocity, or of K times it */
     double *driven;                   /* of actuators */
-    bool *along;                      /* (ntree) whether K is factored along the ways to the root: branch.h */
+    double *drag_q, *drag_v;          /* of what a fluid does, by displacements and velocities */
+    ti_fluid_part *part;              /* (nv) and the twist of that before the step, as the fluid sees it */
+    ti_spatial *blown;
+    bool *along; /* (ntree) whether K is factored along the ways to the root: branch.h */
 } ti_tree_jac;
 
 /* Arrays of a workspace: none where all trees are single bodies; or for all trees. */

@@ -141,7 +141,8 @@ typedef struct matter {
 
 static const ti_frame IDENTITY = {{0, 0, 0}, {1, 0, 0, 0}};
 
-static void read_inertial(ti_mjcf *r, const matter *m, tribo_body_def *d) {
+/* axes: of its own, which a fluid acts along. @return whether it says which. */
+static bool read_inertial(ti_mjcf *r, const matter *m, tribo_body_def *d, double axes[4]) {
     const xmlNode *node = m->inertial;
     ti_mjcf_judge(r, node, -1, "body");
     double diagonal[3], quat[4];
@@ -154,7 +155,7 @@ static void read_inertial(ti_mjcf *r, const matter *m, tribo_body_def *d) {
         ti_xml_fail(&r->error, node, "fullinertia", "given together with diaginertia or an orientation");
     if (!full && !diag) ti_xml_fail(&r->error, node, "diaginertia", "missing");
     d->inertia_given = true;
-    if (ti_mjcf_bad(r)) return;
+    if (ti_mjcf_bad(r)) return false;
     if (!full) memset(d->inertia, 0, sizeof d->inertia), memcpy(d->inertia, diagonal, sizeof diagonal);
     ti_frame own = {.quat = {quat[0], quat[1], quat[2], quat[3]}};
     memcpy(own.pos, d->com, sizeof own.pos);
@@ -162,6 +163,8 @@ static void read_inertial(ti_mjcf *r, const matter *m, tribo_body_def *d) {
     memcpy(d->com, own.pos, sizeof d->com);
     ti_mat R = ti_quat_mat(own.quat);
     if (own.quat[0] != 1) ti_turn_inertia(&R, d->inertia);
+    memcpy(axes, own.quat, sizeof own.quat);
+    return !full;
 }
 
 static void find_geom(ti_mjcf *r, const xmlNode *node, int childclass, matter *m) {
@@ -208,7 +211,8 @@ static int add_body(ti_mjcf *r, xmlNode *node, int parent, const ti_frame *pose,
     if (!inertial && r->inertia == TI_INERTIA_GIVEN)
         ti_xml_fail(&r->error, node, NULL, "inertial is missing, and inertiafromgeom is false");
     bool empty = !inertial && !has->geom && is_bounded(r);
-    if (counts) read_inertial(r, has, &d);
+    double axes[4];
+    bool turned = counts && read_inertial(r, has, &d, axes);
     if (empty) d.mass = 0, memcpy(d.com, pose->pos, sizeof d.com), memset(d.inertia, 0, sizeof d.inertia);
     if (ti_mjcf_bad(r)) return -2;
     ti_mjcf_body *grown = ti_grow(&r->alloc, r->body, &r->body_bytes, (size_t)(r->nbody + 1) * sizeof *r->body);
@@ -224,7 +228,9 @@ static int add_body(ti_mjcf *r, xmlNode *node, int parent, const ti_frame *pose,
     int id = tribo_add_body(r->builder, &d);
     ti_mjcf_settle(r);
     if (id < 0) return id;
-    r->builder->body[id].def.inertia_given = counts || empty;
+    ti_body_rec *made = &r->builder->body[id];
+    made->def.inertia_given = counts || empty, made->turned = turned;
+    if (turned) memcpy(made->axes, axes, sizeof axes);
     r->nbody++;
     return id;
 }
@@ -401,6 +407,7 @@ void ti_mjcf_read(ti_mjcf *r, xmlDoc *doc, const tribo_load_options *options, co
     read_sections(r);
     ti_mjcf_turn_off(r);
     ti_mjcf_borne(r);
+    ti_mjcf_fused(r);
     bool still = r->builder->nbody == 0 && r->static_matter;
     ti_mjcf_at(r, still ? r->static_matter : r->root); /* where faults of the whole scene are */
     ti_mjcf_tell_needs(r);

@@ -1,6 +1,7 @@
 /* mjcf_edit.c -- the elements of a scene file: their attributes where numbers differ. */
 #include "formats/mjcf_edit.h"
 #include "formats/text.h"
+#include "model/inertia.h"
 #include "model/shape.h"
 #include <math.h>
 #include <stdio.h>
@@ -73,13 +74,30 @@ static bool any_differs(const ti_edit *e, int at, int n, tribo_param_kind kind) 
     return false;
 }
 
-static void edit_gravity(ti_edit *e) {
-    if (!any_differs(e, TI_P_GRAVITY, 3, TRIBO_PARAM_GRAVITY)) return;
+static xmlNode *option_of(ti_edit *e) {
     xmlNode *option = NULL; /* the last one counts */
     for (xmlNode *c = e->scene.root->children; c; c = c->next)
         if (c->type == XML_ELEMENT_NODE && ti_xml_is(c, "option")) option = c;
-    if (!option) option = insert(e, e->scene.root, "option", true);
+    return option ? option : insert(e, e->scene.root, "option", true);
+}
+
+static void edit_gravity(ti_edit *e) {
+    if (!any_differs(e, TI_P_GRAVITY, 3, TRIBO_PARAM_GRAVITY)) return;
+    xmlNode *option = option_of(e);
     if (option) ti_edit_set_numbers(e, option, "gravity", e->want + TI_P_GRAVITY, 3);
+}
+
+static void edit_fluid(ti_edit *e) {
+    int at = e->now->fluid;
+    if (!at || !any_differs(e, at, TI_P_FLUID, TRIBO_PARAM_DENSITY)) return;
+    const double *want = e->want + at;
+    xmlNode *option = option_of(e);
+    if (!option) return;
+    if (want[TI_P_DENSITY] == 0 && want[TI_P_VISCOSITY] == 0)
+        ti_xml_fail(&e->scene.error, option, "density", "0, as is viscosity: a scene has no such fluid");
+    ti_edit_set_numbers(e, option, "density", want + TI_P_DENSITY, 1);
+    ti_edit_set_numbers(e, option, "viscosity", want + TI_P_VISCOSITY, 1);
+    ti_edit_set_numbers(e, option, "wind", want + TI_P_WIND, 3);
 }
 
 /* These would overrule what is written; without them all masses are as they are written. */
@@ -113,7 +131,21 @@ static bool body_differs(const ti_edit *e, int i) {
     return any_differs(e, e->now->body[i].p, TI_P_BODY, TRIBO_PARAM_MASS);
 }
 
-static void edit_body(ti_edit *e, int i) {
+/* An inertia by its moments along axes that a fluid acts along, where these are its own. */
+static bool set_axes(ti_edit *e, xmlNode *inertial, const ti_mat *box, const double inertia[6]) {
+    ti_mat back = ti_transpose(box);
+    double along[6], quat[4];
+    memcpy(along, inertia, sizeof along);
+    ti_turn_inertia(&back, along);
+    for (int k = 3; k < 6; k++)
+        if (!(fabs(along[k]) <= 1e-12 * (along[0] + along[1] + along[2]))) return false;
+    ti_quat_of(box, quat);
+    ti_edit_set_numbers(e, inertial, "quat", quat, 4);
+    ti_edit_set_numbers(e, inertial, "diaginertia", along, 3);
+    return true;
+}
+
+static void edit_body(ti_edit *e, const tribo_model *m, int i) {
     const double *p = e->want + e->now->body[i].p;
     xmlNode *body = e->scene.body[i].node, *inertial = child_named(body, "inertial");
     drop_framed_inertials(body);
@@ -124,7 +156,9 @@ static void edit_body(ti_edit *e, int i) {
     unset(inertial, "quat euler axisangle xyaxes zaxis diaginertia fullinertia");
     ti_edit_set_numbers(e, inertial, "pos", p + TI_P_COM, 3);
     ti_edit_set_numbers(e, inertial, "mass", p + TI_P_MASS, 1);
-    if (products) /* MuJoCo takes no zeros here, which it does of a diagonal */
+    if (products && m->fluid && set_axes(e, inertial, &m->box[i], p + TI_P_INERTIA))
+        ;
+    else if (products) /* MuJoCo takes no zeros here, which it does of a diagonal */
         ti_edit_set_numbers(e, inertial, "fullinertia", p + TI_P_INERTIA, 6);
     else
         ti_edit_set_numbers(e, inertial, "diaginertia", p + TI_P_INERTIA, 3);
@@ -132,11 +166,12 @@ static void edit_body(ti_edit *e, int i) {
 }
 
 /* What no longer overrules them may have made sense of inertials that have none: all are written. */
-static void edit_bodies(ti_edit *e, int n) {
+static void edit_bodies(ti_edit *e, const tribo_model *m) {
+    int n = m->size.nbody;
     bool any = false, overruled = e->scene.inertia == TI_INERTIA_GEOMS || ti_mjcf_mends(&e->scene);
     for (int i = 0; i < n; i++) any |= body_differs(e, i);
     for (int i = 0; i < n; i++)
-        if (body_differs(e, i) || (any && overruled && has_inertial(e->scene.body[i].node))) edit_body(e, i);
+        if (body_differs(e, i) || (any && overruled && has_inertial(e->scene.body[i].node))) edit_body(e, m, i);
 }
 
 /* The numeric of that name, NULL if there is none. */
@@ -398,7 +433,8 @@ static void edit_geom(ti_edit *e, int i) {
 
 void ti_edit_scene(ti_edit *e, const tribo_model *m) {
     edit_gravity(e);
-    edit_bodies(e, m->size.nbody);
+    edit_fluid(e);
+    edit_bodies(e, m);
     for (int i = 0; i < m->size.njoint; i++) edit_joint(e, i);
     for (int i = 0; i < m->size.nactuator; i++) edit_actuator(e, i);
     for (int i = 0; i < m->size.ntendon; i++) edit_tendon(e, i);

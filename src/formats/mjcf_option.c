@@ -23,6 +23,12 @@ static unsigned off_of(const char *name) {
     return 0;
 }
 
+void ti_mjcf_fused(ti_mjcf *r) {
+    if (r->fused && ti_builder_has_fluid(r->builder))
+        ti_mjcf_need_of(r, r->fused, "fusestatic", "fusestatic",
+                        "a fluid acts on each body by itself here, on what is fused as on one");
+}
+
 void ti_mjcf_turn_off(ti_mjcf *r) {
     tribo_builder *b = r->builder;
     for (int i = 0; i < b->njoint; i++) {
@@ -55,6 +61,14 @@ static void read_flag(ti_mjcf *r, const xmlNode *node) {
     }
 }
 
+static void read_fluid(ti_mjcf *r, const xmlNode *node) {
+    double *own = r->builder->fluid; /* another option may have said some */
+    ti_mjcf_numbers(r, node, -1, "density", own + TI_P_DENSITY, 1, 1);
+    ti_mjcf_numbers(r, node, -1, "viscosity", own + TI_P_VISCOSITY, 1, 1);
+    ti_mjcf_numbers(r, node, -1, "wind", own + TI_P_WIND, 3, 3);
+    tribo_set_fluid(r->builder, own[TI_P_DENSITY], own[TI_P_VISCOSITY], own + TI_P_WIND);
+}
+
 void ti_mjcf_option(ti_mjcf *r, const xmlNode *node) {
     ti_mjcf_judge(r, node, -1, "mujoco");
     const char *integrator = ti_xml_attr(&r->error, node, "integrator");
@@ -66,6 +80,7 @@ void ti_mjcf_option(ti_mjcf *r, const xmlNode *node) {
     ti_mjcf_at(r, node);
     if (ti_mjcf_numbers(r, node, -1, "timestep", &dt, 1, 1)) tribo_set_timestep(r->builder, dt);
     if (ti_mjcf_numbers(r, node, -1, "gravity", gravity, 3, 3)) tribo_set_gravity(r->builder, gravity);
+    read_fluid(r, node);
     ti_mjcf_settle(r);
     for (const xmlNode *c = ti_xml_child(&r->error, node); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c))
         if (ti_mjcf_child(r, c, "option")) read_flag(r, c);
@@ -112,6 +127,7 @@ void ti_mjcf_compiler(ti_mjcf *r, const xmlNode *node) {
     r->balance = ti_mjcf_choice(r, node, -1, "balanceinertia", FALSE_TRUE, r->balance) != 0;
     int inertia = ti_mjcf_choice(r, node, -1, "inertiafromgeom", INERTIA, (int)r->inertia);
     if (inertia >= 0) r->inertia = (ti_inertia_rule)inertia;
+    if (ti_mjcf_choice(r, node, -1, "fusestatic", FALSE_TRUE, 0) == 1) r->fused = node;
     double group[2];
     if (ti_mjcf_numbers(r, node, -1, "inertiagrouprange", group, 2, 2))
         for (int k = 0; k < 2; k++) r->groups[k] = (int)fmin(fmax(group[k], -1e6), 1e6);
@@ -174,7 +190,7 @@ static void mend_masses(ti_mjcf *r) {
     double total = 0;
     for (int i = 0; i < b->nbody; i++) {
         tribo_body_def *d = &b->body[i].def;
-        if (!d->inertia_given) ti_builder_sum(b, i, &d->mass, d->com, d->inertia);
+        if (!d->inertia_given) ti_builder_sum(b, i, &d->mass, d->com, d->inertia), b->body[i].summed = true;
         d->inertia_given = true;
         if (d->mass >= 0) d->mass = fmax(d->mass, r->least_mass);
         if (ti_mjcf_mends(r)) mend_inertia(r, d->inertia);

@@ -112,6 +112,7 @@ typedef struct ti_mjcf {
     double least_mass, least_inertia, total_mass; /* 0 = whatever they are */
     bool balance;                                 /* make inertias round that no solid has */
     const xmlNode *static_matter;                 /* a body that has some and does not move */
+    const xmlNode *fused;                         /* the compiler that makes welded bodies one, or NULL */
     bool keyed;                                   /* a key has been read */
     int main;                                     /* the class of what has none, -1 = no defaults */
     const char *meshdir, *assetdir;               /* of the compiler, or NULL */
@@ -201,6 +202,8 @@ void ti_mjcf_replicate(ti_mjcf *r, xmlNode *worldbody);
 void ti_mjcf_option(ti_mjcf *r, const xmlNode *node);
 /* What the options turn off is taken from the builder. */
 void ti_mjcf_turn_off(ti_mjcf *r);
+/* Bodies that the compiler would fuse, in a fluid, which acts on each of them: such files join the list. */
+void ti_mjcf_fused(ti_mjcf *r);
 void ti_mjcf_compiler(ti_mjcf *r, const xmlNode *node);
 /* What the compiler says of masses, done to those of the builder's bodies. */
 void ti_mjcf_masses(ti_mjcf *r);

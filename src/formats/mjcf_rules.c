@@ -18,14 +18,14 @@ const ti_mjcf_rule TI_MJCF_RULES[] = {
     {"mujoco/include", TI_READ, "file", "", ""},
     {"mujoco/compiler", TI_READ,
      "angle eulerseq autolimits coordinate inertiafromgeom inertiagrouprange boundmass boundinertia balanceinertia "
-     "settotalmass assetdir meshdir strippath exactmeshinertia fitaabb",
-     "texturedir discardvisual fusestatic convexhull usethread saveinertial conflict", "alignfree"},
+     "settotalmass assetdir meshdir strippath exactmeshinertia fitaabb fusestatic",
+     "texturedir discardvisual convexhull usethread saveinertial conflict", "alignfree"},
     {"compiler/lengthrange", TI_SKIPPED, "", "", ""},
-    {"mujoco/option", TI_READ, "timestep gravity integrator",
+    {"mujoco/option", TI_READ, "timestep gravity integrator density viscosity wind",
      "solver cone jacobian iterations tolerance ls_iterations ls_tolerance noslip_iterations noslip_tolerance "
      "mpr_iterations mpr_tolerance ccd_iterations ccd_tolerance sdf_iterations sdf_initpoints sleep_tolerance impratio "
      "apirate magnetic o_solref o_solimp o_friction",
-     "wind density viscosity o_margin actuatorgroupdisable collision"},
+     "o_margin actuatorgroupdisable collision"},
     {"option/flag", TI_READ, "gravity constraint equality frictionloss limit contact",
      "warmstart refsafe sensor midphase eulerdamp autoreset nativeccd island multiccd energy fwdinv invdiscrete sleep "
      "diagexact sensornoise",

@@ -9,7 +9,7 @@
 static bool same_scene(const tribo_model *a, const tribo_model *b) {
     if (a->size.nbody != b->size.nbody || a->size.njoint != b->size.njoint || a->size.nactuator != b->size.nactuator ||
         a->size.nsite != b->size.nsite || a->size.ntendon != b->size.ntendon || a->size.ngeom != b->size.ngeom ||
-        a->size.npair != b->size.npair)
+        a->size.npair != b->size.npair || a->size.np != b->size.np)
         return false;
     for (int i = 0; i < a->size.nbody; i++)
         if (strcmp(a->body[i].name, b->body[i].name) != 0) return false;
@@ -137,6 +137,20 @@ static tribo_status rank_geoms(ti_edit *e, const tribo_model *m, tribo_diag *dia
                    "another geom's material would count where two touch: give one of them a priority in the scene");
 }
 
+/* A fluid acts along the axes of inertias, whichever way round. */
+static tribo_status judge_axes(const ti_edit *e, const tribo_model *m, tribo_diag *diag) {
+    for (int i = 0; i < m->size.nbody && m->fluid; i++) {
+        ti_mat back = ti_transpose(&m->box[i]), turn = ti_matmul(&back, &e->now->box[i]);
+        double off = 0;
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < 3; c++) off = fmax(off, fmin(fabs(turn.m[r][c]), fabs(1 - fabs(turn.m[r][c]))));
+        if (off > 1e-6)
+            return ti_fail(diag, TRIBO_E_ARG, 0, "%s/inertia: its axes, along which the fluid acts, would be others",
+                           m->body[i].name);
+    }
+    return TRIBO_OK;
+}
+
 /* What a file cannot say is not lost without a word, where it means anything. */
 static tribo_status judge_outcome(const ti_edit *e, const tribo_model *m, tribo_diag *diag) {
     for (int i = 0; i < m->size.np; i++) {
@@ -146,7 +160,7 @@ static tribo_status judge_outcome(const ti_edit *e, const tribo_model *m, tribo_
             return ti_fail(diag, TRIBO_E_ARG, 0, "%s: %.9g would be read as %.9g from the scene", info.name, e->want[i],
                            e->have[i]);
     }
-    return TRIBO_OK;
+    return judge_axes(e, m, diag);
 }
 
 /* Edit and read until the tree reads as the numbers wanted. */

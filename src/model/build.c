@@ -11,6 +11,7 @@
 typedef struct plan {
     int nbody, njoint, nfree, ngeom, npair, nequality, nmoving; /* nmoving: geoms of bodies */
     int nactuator, npull, ncap, nkey, nsite, nsited, ntendon;   /* nsited: actuators at sites */
+    bool fluid;
     int nq, nv;
     int nmesh;
     ti_mesh *const *mesh;
@@ -20,8 +21,8 @@ typedef struct plan {
 /* Of p. */
 static int numbers(const plan *n) {
     return TI_P_BODIES + n->nbody * TI_P_BODY + n->njoint * TI_P_JOINT + n->nactuator * TI_P_ACTUATOR +
-           n->nsited * TI_P_MORE_GEARS + n->ntendon * TI_P_TENDON + n->nsite * TI_P_SITE + n->ngeom * TI_P_GEOM +
-           n->npair * TI_P_PAIR;
+           n->nsited * TI_P_MORE_GEARS + n->fluid * TI_P_FLUID + n->ntendon * TI_P_TENDON + n->nsite * TI_P_SITE +
+           n->ngeom * TI_P_GEOM + n->npair * TI_P_PAIR;
 }
 
 static tribo_model *lay_out(ti_arena *at, const tribo_builder *b, const plan *n, char **text) {
@@ -30,6 +31,7 @@ static tribo_model *lay_out(ti_arena *at, const tribo_builder *b, const plan *n,
     tribo_model *w = m ? m : &local; /* the first pass only counts */
     TI_CARVE(at, w->body, n->nbody);
     TI_CARVE(at, w->tree, n->nbody);
+    TI_CARVE(at, w->box, n->fluid ? n->nbody : 0);
     TI_CARVE(at, w->joint, n->njoint + n->nfree);
     TI_CARVE(at, w->dof, n->nv);
     TI_CARVE(at, w->geom, n->ngeom);
@@ -250,6 +252,29 @@ static void fill_actuators(tribo_model *m, const tribo_builder *b, char **text) 
     }
 }
 
+/* The axes of the inertia of a body: as given, those of the only geom that weighs, or else found. */
+static ti_mat axes_of(const tribo_builder *b, int body) {
+    const ti_body_rec *r = &b->body[body];
+    const double *only = r->turned ? r->axes : NULL;
+    int n = 0;
+    for (int g = r->geom_first; g >= 0 && r->summed; g = b->geom[g].next) {
+        double mass, com[3], I[6];
+        ti_geom_inertia(&b->geom[g].def, ti_builder_mesh_of(b, &b->geom[g].def), &mass, com, I);
+        if (mass > 0) only = n++ ? NULL : b->geom[g].def.quat;
+    }
+    double moments[3];
+    return only ? ti_quat_mat(only) : ti_principal_axes(r->def.inertia, moments);
+}
+
+/* Before the tendons. */
+static void fill_fluid(tribo_model *m, const tribo_builder *b) {
+    m->fluid = m->size.np - b->npair * TI_P_PAIR - b->ngeom * TI_P_GEOM - b->nsite * TI_P_SITE -
+               b->ntendon * TI_P_TENDON - TI_P_FLUID;
+    memcpy(m->p0 + m->fluid, b->fluid, sizeof b->fluid);
+    for (int k = 0; k < TI_P_FLUID; k++) m->used[m->fluid + k] = true;
+    for (int i = 0; i < b->nbody; i++) m->box[i] = axes_of(b, i);
+}
+
 /* Before the sites. */
 static void fill_tendons(tribo_model *m, const tribo_builder *b, char **text) {
     int at = m->size.np - b->npair * TI_P_PAIR - b->ngeom * TI_P_GEOM - b->nsite * TI_P_SITE - b->ntendon * TI_P_TENDON;
@@ -354,7 +379,9 @@ const char *ti_builder_matter_flaw(const tribo_builder *b, int body) {
 static bool settle_inertia(tribo_builder *b) {
     for (int i = 0; i < b->nbody; i++) {
         tribo_body_def *d = &b->body[i].def;
-        if (!d->inertia_given) ti_builder_sum(b, i, &d->mass, d->com, d->inertia);
+        if (d->inertia_given) continue;
+        ti_builder_sum(b, i, &d->mass, d->com, d->inertia);
+        b->body[i].summed = true;
     }
     for (int i = 0; i < b->nbody; i++) {
         const tribo_body_def *d = &b->body[i].def;
@@ -395,6 +422,7 @@ static plan measure(const tribo_builder *b) {
     n.nactuator = b->nactuator, n.npull = b->npull, n.ncap = b->ncap, n.nkey = b->nkey;
     for (int i = 0; i < b->nkey; i++) n.text += strlen(b->key_name[i]) + 1;
     for (int i = 0; i < b->nactuator; i++) n.text += strlen(b->actuator[i].name) + 1;
+    n.fluid = ti_builder_has_fluid(b);
     n.nsite = b->nsite, n.ntendon = b->ntendon;
     for (int i = 0; i < b->ntendon; i++) n.text += strlen(b->tendon[i].name) + 1;
     for (int i = 0; i < b->nactuator; i++)
@@ -429,6 +457,7 @@ static tribo_model *assemble(const tribo_builder *b) {
     fill_bodies(m, b, &text);
     fill_actuators(m, b, &text);
     ti_model_ways(m);
+    if (n.fluid) fill_fluid(m, b);
     fill_tendons(m, b, &text);
     fill_sites(m, b, &text);
     fill_geoms(m, b, &text);

@@ -392,6 +392,18 @@ void tribo_set_gravity(tribo_builder *b, const double gravity[3]) {
         memcpy(b->gravity, gravity, sizeof b->gravity);
 }
 
+void tribo_set_fluid(tribo_builder *b, double density, double viscosity, const double wind[3]) {
+    if (!b || b->status != TRIBO_OK) return;
+    static const double calm[3];
+    if (!wind) wind = calm;
+    if (!(density >= 0 && viscosity >= 0) || !isfinite(density) || !isfinite(viscosity) || !ti_finite(wind, 3)) {
+        ti_builder_fail(b, TRIBO_E_ARG, b->line, "density and viscosity must be >= 0, and wind finite");
+        return;
+    }
+    b->fluid[TI_P_DENSITY] = density, b->fluid[TI_P_VISCOSITY] = viscosity;
+    memcpy(b->fluid + TI_P_WIND, wind, sizeof calm);
+}
+
 void tribo_set_timestep(tribo_builder *b, double dt) {
     if (!b || b->status != TRIBO_OK) return;
     if (!(dt > 0 && isfinite(dt)))

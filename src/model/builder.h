@@ -16,6 +16,8 @@ typedef struct ti_body_rec {
     int line;
     int joint0, njoint;
     int geom_first, geom_last; /* its geoms, linked; -1 = none */
+    bool summed, turned;       /* its matter is that of its geoms; the axes of its inertia are known */
+    double axes[4];
 } ti_body_rec;
 
 typedef struct ti_joint_rec {
@@ -110,6 +112,7 @@ struct tribo_builder {
     size_t mesh_bytes;
     size_t body_bytes, joint_bytes, geom_bytes, pair_bytes, exclude_bytes, equality_bytes, q_bytes, v_bytes;
     double gravity[3], dt;
+    double fluid[TI_P_FLUID]; /* density and viscosity 0 = none */
     tribo_law_options law;
     double *q, *v;    /* start state, NULL = not given */
     int nkey, nkeyed; /* keys; numbers of a start state and of controls when the last was added */
@@ -119,6 +122,9 @@ struct tribo_builder {
     int nstart; /* bodies and joints there were when it was given */
 };
 
+static inline bool ti_builder_has_fluid(const tribo_builder *b) {
+    return b->fluid[TI_P_DENSITY] > 0 || b->fluid[TI_P_VISCOSITY] > 0;
+}
 /* Room for one more record of `size` bytes; NULL sticks TRIBO_E_NOMEM. */
 void *ti_builder_room(tribo_builder *b, void *records, size_t *bytes, int n, size_t size);
 /* The one of this name, or -1. */

@@ -30,6 +30,59 @@ void ti_add_parallel(double inertia[6], double m, const double r[3]) {
     inertia[5] -= m * r[1] * r[2];
 }
 
+/* Turn the products so that those of i and j vanish, and the axes with them. */
+static void rotate(double A[3][3], ti_mat *R, int i, int j) {
+    double theta = (A[j][j] - A[i][i]) / (2 * A[i][j]);
+    double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1)), c = 1 / sqrt(t * t + 1), s = t * c;
+    for (int k = 0; k < 3; k++) {
+        double x = A[k][i], y = A[k][j];
+        A[k][i] = c * x - s * y, A[k][j] = s * x + c * y;
+    }
+    for (int k = 0; k < 3; k++) {
+        double x = A[i][k], y = A[j][k];
+        A[i][k] = c * x - s * y, A[j][k] = s * x + c * y;
+    }
+    for (int k = 0; k < 3; k++) {
+        double x = R->m[k][i], y = R->m[k][j];
+        R->m[k][i] = c * x - s * y, R->m[k][j] = s * x + c * y;
+    }
+}
+
+ti_mat ti_principal_axes(const double product[6], double second[3]) {
+    double A[3][3] = {{product[0], product[3], product[4]},
+                      {product[3], product[1], product[5]},
+                      {product[4], product[5], product[2]}};
+    double size = A[0][0] + A[1][1] + A[2][2];
+    ti_mat R = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    for (int sweep = 0; sweep < 50; sweep++) {
+        int turned = 0;
+        for (int i = 0; i < 2; i++)
+            for (int j = i + 1; j < 3; j++)
+                if (fabs(A[i][j]) > 1e-15 * size) rotate(A, &R, i, j), turned++;
+        if (!turned) break;
+    }
+    for (int i = 0; i < 3; i++) second[i] = A[i][i];
+    return R;
+}
+
+void ti_quat_of(const ti_mat *R, double q[4]) {
+    const double(*m)[3] = R->m;
+    double four[4] = {1 + m[0][0] + m[1][1] + m[2][2], 1 + m[0][0] - m[1][1] - m[2][2], 1 - m[0][0] + m[1][1] - m[2][2],
+                      1 - m[0][0] - m[1][1] + m[2][2]};
+    int k = 0;
+    for (int i = 1; i < 4; i++)
+        if (four[i] > four[k]) k = i;
+    double s = 0.5 / sqrt(four[k]), skew[3] = {m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1]};
+    q[k] = 0.5 * sqrt(four[k]);
+    for (int i = 0; i < 3; i++) {
+        if (k == 0) q[i + 1] = s * skew[i];
+        if (k == i + 1) q[0] = s * skew[i];
+        if (k && k != i + 1) q[i + 1] = s * (m[i][k - 1] + m[k - 1][i]);
+    }
+    double n = 1 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    for (int i = 0; i < 4; i++) q[i] *= n;
+}
+
 /* Is the symmetric matrix (xx yy zz xy xz yz) positive definite, each pivot above `least`? False for NaN. */
 static bool positive_definite(const double a[6], double least) {
     double d0 = a[0];

@@ -9,6 +9,11 @@
 
 /* Mass, centre of mass and inertia (about it, body axes) of one geom; of a plane, zeros. mesh: NULL of other shapes. */
 void ti_geom_inertia(const tribo_geom_def *g, const ti_mesh *mesh, double *mass, double com[3], double inertia[6]);
+/* Axes, as columns, in which a symmetric matrix (xx yy zz xy xz yz) is diagonal, and what is there; by Jacobi's turns,
+ * which leave the axes where they are for one that is diagonal. */
+ti_mat ti_principal_axes(const double product[6], double second[3]);
+/* The quaternion of a rotation. */
+void ti_quat_of(const ti_mat *R, double q[4]);
 /* inertia := R inertia R' */
 void ti_turn_inertia(const ti_mat *R, double inertia[6]);
 /* inertia += m (r.r 1 - r r'), the same about a point r away. */

@@ -1,5 +1,6 @@
 /* mesh_solid.c -- what a mesh weighs and how it turns; its hull in its inertia frame. docs/math.md eq. (307)-(309). */
 #include "math/vec.h"
+#include "model/inertia.h"
 #include "model/mesh.h"
 #include <math.h>
 #include <stdio.h>
@@ -101,63 +102,6 @@ static void measure(const tribo_mesh_def *d, solid *s) {
         measure_inside(d, s);
 }
 
-/* ---- principal axes ---- */
-
-/* Turn the products so that those of i and j vanish, and the axes with them. */
-static void rotate(double A[3][3], ti_mat *R, int i, int j) {
-    double theta = (A[j][j] - A[i][i]) / (2 * A[i][j]);
-    double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1)), c = 1 / sqrt(t * t + 1), s = t * c;
-    for (int k = 0; k < 3; k++) {
-        double x = A[k][i], y = A[k][j];
-        A[k][i] = c * x - s * y, A[k][j] = s * x + c * y;
-    }
-    for (int k = 0; k < 3; k++) {
-        double x = A[i][k], y = A[j][k];
-        A[i][k] = c * x - s * y, A[j][k] = s * x + c * y;
-    }
-    for (int k = 0; k < 3; k++) {
-        double x = R->m[k][i], y = R->m[k][j];
-        R->m[k][i] = c * x - s * y, R->m[k][j] = s * x + c * y;
-    }
-}
-
-/* Axes by Jacobi's turns, which stay where they are for a mesh along its axes. */
-static ti_mat principal(const double product[6], double second[3]) {
-    double A[3][3] = {{product[0], product[3], product[4]},
-                      {product[3], product[1], product[5]},
-                      {product[4], product[5], product[2]}};
-    double size = A[0][0] + A[1][1] + A[2][2];
-    ti_mat R = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-    for (int sweep = 0; sweep < 50; sweep++) {
-        int turned = 0;
-        for (int i = 0; i < 2; i++)
-            for (int j = i + 1; j < 3; j++)
-                if (fabs(A[i][j]) > 1e-15 * size) rotate(A, &R, i, j), turned++;
-        if (!turned) break;
-    }
-    for (int i = 0; i < 3; i++) second[i] = A[i][i];
-    return R;
-}
-
-/* The quaternion of a rotation. */
-static void quat_of(const ti_mat *R, double q[4]) {
-    const double(*m)[3] = R->m;
-    double four[4] = {1 + m[0][0] + m[1][1] + m[2][2], 1 + m[0][0] - m[1][1] - m[2][2], 1 - m[0][0] + m[1][1] - m[2][2],
-                      1 - m[0][0] - m[1][1] + m[2][2]};
-    int k = 0;
-    for (int i = 1; i < 4; i++)
-        if (four[i] > four[k]) k = i;
-    double s = 0.5 / sqrt(four[k]), skew[3] = {m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1]};
-    q[k] = 0.5 * sqrt(four[k]);
-    for (int i = 0; i < 3; i++) {
-        if (k == 0) q[i + 1] = s * skew[i];
-        if (k == i + 1) q[0] = s * skew[i];
-        if (k && k != i + 1) q[i + 1] = s * (m[i][k - 1] + m[k - 1][i]);
-    }
-    double n = 1 / sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    for (int i = 0; i < 4; i++) q[i] *= n;
-}
-
 /* ---- a mesh ---- */
 
 static const char *flaw_of(const tribo_mesh_def *d, char *text, size_t room) {
@@ -231,12 +175,12 @@ void ti_mesh_copy(ti_arena *at, const ti_mesh *from, ti_mesh *to) {
 
 /* From the mesh's own frame to that of its inertia. */
 static void place(ti_mesh *m, const solid *s) {
-    ti_mat R = principal(s->product, m->second);
+    ti_mat R = ti_principal_axes(s->product, m->second);
     double(*v)[3] = (double(*)[3])(uintptr_t)m->hull.v, (*n)[3] = (double(*)[3])(uintptr_t)m->hull.face;
     for (int i = 0; i < 3; i++) m->second[i] /= s->volume;
     m->volume = s->volume, m->radius = 0;
     ti_store3(m->pos, s->centre);
-    quat_of(&R, m->quat);
+    ti_quat_of(&R, m->quat);
     for (int i = 0; i < m->hull.nv; i++) {
         ti_vec p = ti_tmul(&R, ti_sub(ti_load3(v[i]), s->centre));
         ti_store3(v[i], p);

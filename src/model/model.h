@@ -14,6 +14,7 @@ typedef enum ti_part_of_p {
     TI_PART_JOINT,
     TI_PART_ACTUATOR,
     TI_PART_GEARS, /* of an actuator at a site, beyond its first */
+    TI_PART_FLUID,
     TI_PART_TENDON,
     TI_PART_SITE,
     TI_PART_GEOM,
@@ -53,6 +54,8 @@ enum {
 /* Of an actuator. */
 enum { TI_P_GEAR = 0, TI_P_GAIN = 1, TI_P_BIAS = 4, TI_P_CTRLRANGE = 7, TI_P_FORCERANGE = 9, TI_P_ACTUATOR = 11 };
 enum { TI_P_MORE_GEARS = 5 }; /* of one at a site, behind all actuators */
+/* Of the fluid that all is in. */
+enum { TI_P_DENSITY, TI_P_VISCOSITY, TI_P_WIND, TI_P_FLUID = 5 };
 /* Of a tendon. */
 enum { TI_P_SHORTEST, TI_P_LONGEST, TI_P_TENDON };
 
@@ -227,6 +230,8 @@ struct tribo_model {
     int npull;
     ti_tendon *tendon; /* (size.ntendon) */
     int nsited;        /* actuators that pull at sites */
+    int fluid;         /* first of its numbers in p; 0 = there is none */
+    ti_mat *box;       /* (nbody) axes of bodies' inertias in them, as columns, along which a fluid acts; or none */
     int ncap, nborne;  /* nborne: how many of these carry weights */
     ti_cap *cap;       /* (ncap) */
     bool spins;        /* some material was given friction against turning */

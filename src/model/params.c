@@ -46,6 +46,11 @@ static const entry more_entry[TI_P_MORE_GEARS] = {{"gear/2", TRIBO_PARAM_GEAR},
                                                   {"gear/4", TRIBO_PARAM_GEAR},
                                                   {"gear/5", TRIBO_PARAM_GEAR},
                                                   {"gear/6", TRIBO_PARAM_GEAR}};
+static const entry fluid_entry[TI_P_FLUID] = {{"density", TRIBO_PARAM_DENSITY},
+                                              {"viscosity", TRIBO_PARAM_VISCOSITY},
+                                              {"wind/x", TRIBO_PARAM_WIND},
+                                              {"wind/y", TRIBO_PARAM_WIND},
+                                              {"wind/z", TRIBO_PARAM_WIND}};
 static const entry tendon_entry[TI_P_TENDON] = {{"tendon_range/lower", TRIBO_PARAM_RANGE},
                                                 {"tendon_range/upper", TRIBO_PARAM_RANGE}};
 static const entry geom_entry[TI_P_GEOM] = {{"size/x", TRIBO_PARAM_SIZE},
@@ -83,14 +88,15 @@ static int sited_actuator(const tribo_model *m, int n) {
 }
 
 ti_number ti_number_of(const tribo_model *m, int index) {
-    static const int SIZE[TI_P_PARTS] = {TI_P_BODIES, TI_P_BODY, TI_P_JOINT, TI_P_ACTUATOR, TI_P_MORE_GEARS,
-                                         TI_P_TENDON, TI_P_SITE, TI_P_GEOM,  TI_P_PAIR};
+    static const int SIZE[TI_P_PARTS] = {TI_P_BODIES, TI_P_BODY,   TI_P_JOINT, TI_P_ACTUATOR, TI_P_MORE_GEARS,
+                                         TI_P_FLUID,  TI_P_TENDON, TI_P_SITE,  TI_P_GEOM,     TI_P_PAIR};
     int part = TI_PART_GRAVITY;
     const int count[TI_P_PARTS] = {1,
                                    m->size.nbody,
                                    m->size.njoint,
                                    m->size.nactuator,
                                    m->nsited,
+                                   m->fluid > 0,
                                    m->size.ntendon,
                                    m->size.nsite,
                                    m->size.ngeom,
@@ -102,9 +108,9 @@ ti_number ti_number_of(const tribo_model *m, int index) {
 }
 
 static owner owner_of(const tribo_model *m, int index) {
-    static const entry *const ENTRY[TI_P_PARTS] = {gravity_entry,  body_entry, joint_entry,
-                                                   actuator_entry, more_entry, tendon_entry,
-                                                   site_entry,     geom_entry, geom_entry + TI_P_MATERIAL};
+    static const entry *const ENTRY[TI_P_PARTS] = {
+        gravity_entry, body_entry,   joint_entry, actuator_entry, more_entry,
+        fluid_entry,   tendon_entry, site_entry,  geom_entry,     geom_entry + TI_P_MATERIAL};
     ti_number n = ti_number_of(m, index);
     owner o = {.entry = ENTRY[n.part] + n.number, .body = -1, .geom = -1, .pair = -1, .site = -1};
     switch (n.part) {
@@ -120,6 +126,9 @@ static owner owner_of(const tribo_model *m, int index) {
     case TI_PART_ACTUATOR:
     case TI_PART_GEARS:
         o.name = m->actuator[n.owner].name;
+        break;
+    case TI_PART_FLUID:
+        o.name = "option";
         break;
     case TI_PART_TENDON:
         o.name = m->tendon[n.owner].name;
@@ -143,6 +152,7 @@ static void bounds(const entry *e, double *lower, double *upper) {
     *upper = INFINITY;
     switch (e->kind) {
     case TRIBO_PARAM_GRAVITY:
+    case TRIBO_PARAM_WIND:
     case TRIBO_PARAM_COM:
     case TRIBO_PARAM_POS:
     case TRIBO_PARAM_QUAT:
@@ -162,6 +172,8 @@ static void bounds(const entry *e, double *lower, double *upper) {
         *upper = 1;
         *lower = 0;
         break;
+    case TRIBO_PARAM_DENSITY:
+    case TRIBO_PARAM_VISCOSITY:
     case TRIBO_PARAM_MASS:
     case TRIBO_PARAM_SIZE:
     case TRIBO_PARAM_EDGE_RADIUS:
@@ -231,6 +243,8 @@ static int search_things(const tribo_model *m, const char *head, const char *pat
         return collect(m, gravity_entry, TI_P_BODIES, TI_P_GRAVITY, path, whole, index, max, 0);
     int body, geom, pair, found = 0;
     resolve(m, head, &body, &geom, &pair);
+    if (m->fluid && strcmp(head, "option") == 0)
+        found = collect(m, fluid_entry, TI_P_FLUID, m->fluid, path, whole, index, max, found);
     if (body >= 0) found = collect(m, body_entry, TI_P_BODY, m->body[body].p, path, whole, index, max, found);
     int joint = tribo_model_joint_find(m, head);
     if (joint >= 0) found = collect(m, joint_entry, TI_P_JOINT, m->joint[joint].p, path, whole, index, max, found);
@@ -312,6 +326,8 @@ tribo_status tribo_params_check(const tribo_model *m, const double *p, tribo_dia
         const char *what = ti_actuator_flaw(p + m->actuator[i].p);
         if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "actuator %s: %s", m->actuator[i].name, what);
     }
+    if (m->fluid && !(p[m->fluid + TI_P_DENSITY] >= 0 && p[m->fluid + TI_P_VISCOSITY] >= 0))
+        return ti_fail(diag, TRIBO_E_ARG, 0, "option: density and viscosity must be >= 0");
     for (int i = 0; i < m->size.ntendon; i++) {
         const char *what = ti_tendon_flaw(p + m->tendon[i].p);
         if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "tendon %s: %s", m->tendon[i].name, what);

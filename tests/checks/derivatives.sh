@@ -4,6 +4,13 @@
 through='
 ti_actuators_damp_vjp   tribo_step_vjp (test_robots)
 ti_actuators_vjp        tribo_step_vjp (test_robots)
+ti_drag_vjp             tribo_joint_forces_vjp (test_diff_ops), tribo_step_vjp (test_fluid)
+ti_drag_jvp             tribo_step_jvp (test_fluid)
+ti_drag_jac             tribo_step_jac (test_fluid)
+ti_fluid_forces_vjp     tribo_joint_forces_vjp (test_diff_ops), tribo_step_vjp (test_fluid)
+ti_fluid_forces_jac     tribo_step_jac (test_fluid)
+ti_fluid_push_vjp       tribo_step_vjp (test_fluid)
+ti_fluid_push_jvp       tribo_step_jvp (test_fluid)
 ti_borne_vjp            tribo_joint_forces_vjp (test_diff_ops), tribo_step_vjp (test_robots)
 ti_advance_jvp          tribo_sysid (test_sysid)
 ti_hit_jac              tribo_step_jac (test_gradients)

@@ -14,7 +14,7 @@ OWN = {"src/model/state.c", "src/model/state.h", "src/dynamics/body.h", "src/dyn
        "src/backward/jacobian_free.c"}
 OWN_ROOMS = ("src/collide/", "src/math/")
 # Where such a number is another one.
-OTHER = {"src/contact/law/erm.c": "impulse and residual together", "src/contact/law/noise.c": "coefficients",
+OTHER = {"src/dynamics/drag.c": "moments of a box", "src/contact/law/erm.c": "impulse and residual together", "src/contact/law/noise.c": "coefficients",
          "src/contact/ladder/ladder.c": "a cost", "src/contact/reverse/linearise.c": "a matrix of three by nine", "src/qcqp/vjp.c": "a rate",
          "src/recording/gaps.c": "times the noise", "src/recording/units.c": "times the error",
          "tools/identify_report.c": "six curves", "examples/sysid/pyramid.c": "a matrix of two by three"}

@@ -174,6 +174,8 @@ static double unit_of(const probe *p, int i) {
     case TRIBO_PARAM_ROLLING:
     case TRIBO_PARAM_COMPLIANCE:
     case TRIBO_PARAM_EDGE_RADIUS:
+    case TRIBO_PARAM_DENSITY:
+    case TRIBO_PARAM_VISCOSITY:
         return value;
     default:
         return 1;

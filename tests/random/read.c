@@ -52,6 +52,9 @@ static void take(scene *s, const tribo_param_info *i, int *count, double value) 
     case TRIBO_PARAM_BIAS:
     case TRIBO_PARAM_CTRLRANGE:
     case TRIBO_PARAM_FORCERANGE:
+    case TRIBO_PARAM_DENSITY: /* and of fluids */
+    case TRIBO_PARAM_VISCOSITY:
+    case TRIBO_PARAM_WIND:
         break;
     case TRIBO_PARAM_TORSION:
         g->torsion = value, s->spins = s->spins || value > 0;

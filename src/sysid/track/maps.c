@@ -50,6 +50,8 @@ static double scale_of(const tribo_sysid *s, const tribo_param_info *info, doubl
     }
     case TRIBO_PARAM_MASS:
     case TRIBO_PARAM_COMPLIANCE:
+    case TRIBO_PARAM_DENSITY:
+    case TRIBO_PARAM_VISCOSITY:
         return a > 0 ? a : 1;
     case TRIBO_PARAM_DAMPING:
     case TRIBO_PARAM_FRICTIONLOSS:

@@ -15,7 +15,7 @@ static bool is_force(const tribo_model *m, int index) {
 
 bool ti_regressor_applies(const tribo_sysid *s) {
     const tribo_model *m = s->m;
-    if (ti_all_free(m) || m->nfree || m->ncap || m->size.nequality) return false;
+    if (ti_all_free(m) || m->nfree || m->ncap || m->fluid || m->size.nequality) return false;
     for (int j = 0; j < m->size.njoint; j++)
         if (m->joint[j].kind == TI_JOINT_BALL) return false;
     for (int i = 0; i < s->nfree; i++)
