@@ -452,6 +452,13 @@ START_TEST(carried_weight) {
     for (size_t i = 0; i < n * n + n * (size_t)m->size.nu; i++) ck_assert_double_eq_tol(A[i], rows[i], 1e-12);
     tribo_tape_free(tape), free(A);
     tribo_ws_free(ws), tribo_model_free(m), free(p);
+    m = from_text("<mujoco><worldbody><body gravcomp='.7' pos='0 0 3'><freejoint/><geom size='.2' mass='2'/></body>"
+                  "</worldbody></mujoco>");
+    double sphere[64];
+    ck_assert_int_le(m->size.np, 64);
+    tribo_model_params(m, sphere), tribo_model_state0(m, x);
+    ck_assert_double_eq_tol(tribo_energy(m, sphere, x), .3 * 2 * 9.81 * 3, 1e-13); /* of free bodies alone */
+    tribo_model_free(m);
 }
 END_TEST
 

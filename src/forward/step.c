@@ -244,7 +244,7 @@ double tribo_energy(const tribo_model *m, const double *p, const double *x) {
         ti_link l;
         ti_link_load(&l, p + m->body[b].p, x + m->body[b].q, x + m->size.nq + m->body[b].v, NULL);
         e += 0.5 * l.mass * ti_dot(l.v, l.v) + 0.5 * ti_dot(l.w, ti_mul(&l.I, l.w));
-        e -= l.mass * ti_dot(ti_load3(p + TI_P_GRAVITY), l.xc);
+        e -= (1 - m->body[b].gravcomp) * l.mass * ti_dot(ti_load3(p + TI_P_GRAVITY), l.xc);
     }
     return e;
 }

@@ -181,6 +181,7 @@ void ti_check_units(tribo_checked *c) {
                       {.length = 1e-3, .time = 1e-9, .words = "times are in nanoseconds and positions in millimetres"}};
     const double *g = c->p + TI_P_GRAVITY;
     if (g[0] * g[0] + g[1] * g[1] + g[2] * g[2] < none) return;
+    if (c->m->fluid) return; /* what falls in it need not fall by gravity alone */
     judge(c, &given);
     bool doubtful = c->spacing > slow || contradicted(&given);
     if (!doubtful && !unseen(&given)) return;
