@@ -587,6 +587,13 @@ START_TEST(identification) {
         e = d, e.rec = short_of + k;
         REFUSED(TRIBO_E_ARG, tribo_sysid_new(w.m, &e, &s, NULL));
     }
+    const double clocks[2][3] = {{0, 0.01, 1e6}, {-1e9, 0, 0.01}}; /* of two clocks: simulating that would not end */
+    for (int k = 0; k < 2; k++) {
+        tribo_diag why = {0};
+        e = d, e.rec = &(tribo_recording){.n = 3, .time = clocks[k], .x = x};
+        REFUSED(TRIBO_E_ARG, tribo_sysid_new(w.m, &e, &s, &why));
+        ck_assert_msg(strstr(why.text, k ? "rows 0 and 1" : "rows 1 and 2"), "%s", why.text);
+    }
     e = d, e.nfree = -1;
     REFUSED(TRIBO_E_ARG, tribo_sysid_new(w.m, &e, &s, NULL));
     e = d, e.free = NULL;

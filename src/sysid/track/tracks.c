@@ -163,6 +163,21 @@ static void fill_velocities(const tribo_sysid *s, ti_track *t) {
     }
 }
 
+/* Is there a time of another clock? What went on meanwhile says nothing, and simulating it would not end. */
+static tribo_status check_clock(const tribo_sysid *s, const ti_track *t, tribo_diag *diag) {
+    const double steps = 1e5, spans = 10;
+    double want = s->options.dt > 0 ? s->options.dt : tribo_model_timestep(s->m), most = 0;
+    int at = 0;
+    for (int k = 0; k < t->n - 1; k++) {
+        double h = t->time[k + 1] - t->time[k];
+        if (h > most) most = h, at = k;
+    }
+    double others = t->time[t->n - 1] - t->time[0] - most;
+    if (!(most > steps * want && most > spans * others)) return TRIBO_OK;
+    return ti_fail(diag, TRIBO_E_ARG, 0, "rows %d and %d are %.3g s apart, all others %.3g s: is one of two clocks?",
+                   at, at + 1, most, others);
+}
+
 /* Whole steps from row to row, as near to the model's as they can be. */
 static void choose_steps(tribo_sysid *s, ti_track *t) {
     double want = s->options.dt > 0 ? s->options.dt : tribo_model_timestep(s->m);
@@ -198,6 +213,7 @@ static void cut(tribo_sysid *s, ti_track *t) {
 
 tribo_status ti_track_init(tribo_sysid *s, ti_track *t, const tribo_recording *r, tribo_diag *diag) {
     tribo_status status = check(t, r, &s->z, diag);
+    if (!status) status = check_clock(s, t, diag);
     if (!status) status = ti_plates_take(s, t, r, diag);
     if (!status) status = weigh(s, t, r, diag);
     if (status) return status;
