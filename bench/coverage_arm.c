@@ -172,8 +172,8 @@ static void fit(const tribo_model *m, const arm_options *o, int set, sums *t, un
     if (s && status >= 0) status = tribo_sysid_observe(s, est, NULL, NULL, NULL, &open);
     t->seconds += seconds() - started;
     if (o->each)
-        printf("%.1f s, %d iterations, %d of %d starts, loss %.6g, %d directions open\n", seconds() - started,
-               now.iteration, now.agreed, now.starts, now.loss, open);
+        printf("%.1f s, %d iterations, %d of %d starts, %d others, loss %.6g, %d directions open\n",
+               seconds() - started, now.iteration, now.agreed, now.starts, now.others, now.loss, open);
     if (status >= 0)
         judge(m, u, est, o, t);
     else

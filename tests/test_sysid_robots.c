@@ -254,6 +254,58 @@ START_TEST(an_arm_is_found_from_its_angles_and_torques) {
 }
 END_TEST
 
+/* ---- joints whose dry friction leaves answers beside one another ---- */
+
+enum { BRAKED = 3, DAMPING = 1 };
+
+/* How one joint of an arm is braked, by so much of a search, from some damping. Noise is given, so that losses compare.
+ */
+static tribo_progress braked(const tribo_model *m, const made *d, int search, double damping, tribo_estimate *est) {
+    static const char *const name[BRAKED] = {"upper arm/mass", "lift/damping", "lift/frictionloss"};
+    const double start[BRAKED] = {4, damping, 2.5};
+    tribo_free_param wanted[BRAKED];
+    tribo_sysid_def def = tribo_default_sysid();
+    tribo_options o = tribo_default_options();
+    tribo_sysid *s = NULL;
+    tribo_progress now;
+    for (int i = 0; i < BRAKED; i++) {
+        wanted[i] = tribo_default_free();
+        wanted[i].index = tribo_param_find(m, name[i]), wanted[i].start = start[i];
+    }
+    o.dt = 0.002;
+    def.free = wanted, def.nfree = BRAKED, def.rec = &d->rec, def.nrec = 1, def.options = &o, def.search = search;
+    def.weight[TRIBO_BLOCK_ROTATION] = 1e3;
+    def.loss = TRIBO_LOSS_SHOOTING, def.start = TRIBO_START_AUTO, def.robust = TRIBO_ROBUST_HUBER;
+    ck_assert_int_eq(tribo_sysid_new(m, &def, &s, NULL), TRIBO_OK);
+    ck_assert_int_ge(tribo_sysid_fit(s, 200, &now), TRIBO_OK);
+    ck_assert_int_eq(tribo_sysid_observe(s, est, NULL, NULL, NULL, NULL), TRIBO_OK);
+    tribo_sysid_free(s);
+    return now;
+}
+
+/* docs/math.md eq. (510): two answers, a likelihood apart that says nothing. */
+START_TEST(an_interval_has_answers_beside_its_own) {
+    tribo_model *m = load("ur-like");
+    arm a = arm_ur();
+    made d = record_arm(m, &a, 101, 0.008, 1e-3, 20);
+    tribo_estimate slope[BRAKED], far[BRAKED], near[BRAKED];
+    tribo_progress one = braked(m, &d, 0, 8, slope);
+    tribo_progress from_far = braked(m, &d, 1, 8, far);
+    tribo_progress from_it = braked(m, &d, 1, slope[DAMPING].estimate, near);
+    const tribo_estimate *e = far + DAMPING, *other = slope + DAMPING;
+    ck_assert(one.others == 0 && from_far.others > 0 && from_it.others > 0);
+    ck_assert(one.loss > from_far.loss + 0.2 && 2 * (one.loss - from_far.loss) < 3.84);
+    ck_assert_msg(fabs(e->estimate - other->estimate) > other->std_error, "%g and %g", e->estimate, other->estimate);
+    ck_assert_msg(e->high95 > other->estimate + 0.5 * other->std_error && e->low95 < other->estimate - other->std_error,
+                  "%g to %g, without %g", e->low95, e->high95, other->estimate);
+    ck_assert_msg(fabs(from_it.loss - from_far.loss) < 0.1, "%g and %g", from_it.loss, from_far.loss);
+    ck_assert_msg(fabs(e->estimate - near[DAMPING].estimate) < 0.5 * e->std_error, "%g and %g", e->estimate,
+                  near[DAMPING].estimate);
+    made_free(&d);
+    tribo_model_free(m);
+}
+END_TEST
+
 /* ---- what a robot stands on and holds ---- */
 
 typedef struct unknown {
@@ -631,6 +683,7 @@ static Suite *suite(void) {
     tcase_add_test(few, what_is_welded_is_told_as_a_whole);
     tcase_add_test(few, rails_in_other_units);
     tcase_add_test(few, joint_columns_are_looked_at);
+    tcase_add_test(t, an_interval_has_answers_beside_its_own);
     tcase_add_test(t, an_arm_is_found_from_its_angles_and_torques);
     tcase_add_test(t, friction_of_feet_is_found_from_a_slip);
     tcase_add_test(t, a_payload_is_found_from_angles_and_torques);

@@ -230,6 +230,10 @@ int write_report(identification *id) {
                 : id->progress.converged ? "Converged."
                 : id->progress.settled   ? "No step improves the loss, which is not smooth here."
                                          : "Not converged.");
+    if (id->progress.others)
+        report_text(f, "%d other answer%s the recordings as well, beside this one; intervals hold %s.",
+                    id->progress.others, id->progress.others > 1 ? "s explain" : " explains",
+                    id->progress.others > 1 ? "them" : "it");
     if (id->warning[0]) report_warning(f, id->warning);
     tell_mended(f, id);
     report_heading(f, "Parameters");

@@ -87,6 +87,7 @@ static json_t *result_json(const identification *id) {
     json_object_set_new(all, "gradient_norm", json_number(id->progress.gradient_norm));
     json_object_set_new(all, "converged", json_boolean(id->progress.converged));
     json_object_set_new(all, "settled", json_boolean(id->progress.settled));
+    json_object_set_new(all, "others", json_integer(id->progress.others));
     json_object_set_new(all, "interrupted", json_boolean(id->interrupted));
     json_object_set_new(all, "residuals", residuals_json(id));
     json_object_set_new(all, "warnings", id->warning[0] ? json_pack("[s]", id->warning) : json_array());

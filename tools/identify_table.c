@@ -55,6 +55,9 @@ void print_table(const identification *id) {
         printf("%-28s %-9s %12g %12.6g %12.3g   the recordings behind the controls\n", "late", "s", 0., id->late,
                id->late_error);
     print_open(id);
+    if (id->progress.others)
+        printf("%d other answer%s the recordings as well, beside this one; intervals hold %s\n", id->progress.others,
+               id->progress.others > 1 ? "s explain" : " explains", id->progress.others > 1 ? "them" : "it");
     printf("loss %.6g, ", id->progress.loss);
     if (isfinite(id->progress.loss_start)) printf("was %.6g, ", id->progress.loss_start);
     printf("%ld evaluations, %.1f s; ", id->progress.evaluations, id->seconds);

@@ -190,6 +190,8 @@ typedef struct tribo_progress {
     bool settled;         /**< no step improves, and the search has been made: a loss that is not smooth */
     int starts, agreed;   /**< shooting: fits from different starts, and how many of them ended at the answer */
     double second;        /**< how much less likely the best of the others is, in the logarithm; infinite = none */
+    int others; /**< shooting, joints: other answers, off by more than a standard error in something, that explain the
+                 * recordings as well; the intervals hold them */
 } tribo_progress;
 
 /** One iteration of the fit. @return TRIBO_OK (go on, or progress->stage is TRIBO_STAGE_DONE); TRIBO_INTERRUPTED;

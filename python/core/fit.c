@@ -104,8 +104,8 @@ static void fit_dealloc(PyObject *self) {
 
 /* ---- driving ---- */
 
-/* iterate() -> (status, stage, iteration, evaluations, loss, loss_start, gradient, converged, settled, starts, agreed)
- */
+/* iterate() -> (status, stage, iteration, evaluations, loss, loss_start, gradient, converged, settled, starts, agreed,
+ * others) */
 static PyObject *fit_iterate(PyObject *self, PyObject *none) {
     (void)none;
     fit *f = (fit *)self;
@@ -117,9 +117,9 @@ static PyObject *fit_iterate(PyObject *self, PyObject *none) {
     Py_END_ALLOW_THREADS;
     f->busy = false;
     if (s < 0) return core_fail(f->model->core, s, "identify", NULL);
-    return Py_BuildValue("(iiildddOOii)", (int)s, (int)p.stage, p.iteration, p.evaluations, p.loss, p.loss_start,
+    return Py_BuildValue("(iiildddOOiii)", (int)s, (int)p.stage, p.iteration, p.evaluations, p.loss, p.loss_start,
                          p.gradient_norm, p.converged ? Py_True : Py_False, p.settled ? Py_True : Py_False, p.starts,
-                         p.agreed);
+                         p.agreed, p.others);
 }
 
 /* ---- asking ---- */

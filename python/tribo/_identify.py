@@ -60,6 +60,8 @@ class Progress(NamedTuple):
     settled: bool
     starts: int
     agreed: int
+    others: int
+    """Other answers that explain recordings of joints as well; the intervals hold them"""
 
 
 def _one_of(what, name, names):

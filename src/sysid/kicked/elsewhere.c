@@ -79,8 +79,7 @@ static tribo_status over_there(tribo_sysid *s, const answer *best, double *over)
     return status;
 }
 
-/* s->trial[i] explains as much. */
-static void include(tribo_sysid *s, int i) {
+void ti_shooting_include(tribo_sysid *s, int i) {
     double *range = s->shooting->range + 2 * i;
     ti_at(s, s->trial);
     double value = ti_value(s, s->trial, s->p, i);
@@ -94,7 +93,7 @@ static void include_silent(tribo_sysid *s) {
         if (s->H[(size_t)b * (size_t)(s->nfree + 1)] >= 1 || !ti_shooting_searches(s, b, &range[0], &range[1]))
             continue;
         double was = s->trial[b];
-        for (int end = 0; end < 2; end++) s->trial[b] = range[end], include(s, b);
+        for (int end = 0; end < 2; end++) s->trial[b] = range[end], ti_shooting_include(s, b);
         s->trial[b] = was;
     }
 }
@@ -109,7 +108,7 @@ static tribo_status try_place(tribo_sysid *s, int a, double place, const answer 
     tribo_status status = over_there(s, best, over);
     if (is_end(status)) return status;
     if (status < 0) *over = HUGE_VAL;
-    if (*over < 0) include(s, a), include_silent(s);
+    if (*over < 0) ti_shooting_include(s, a), include_silent(s);
     return TRIBO_OK;
 }
 

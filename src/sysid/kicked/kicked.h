@@ -25,6 +25,7 @@ typedef struct ti_path {
     double *T, *X0;     /* (ndx,ndx) start by xi; (nfree,ndx) start by theta */
     double *prior;      /* (nx) first guess of the start */
     double *best;       /* (nx) start of the best end so far */
+    double *roaming;    /* (nx) start at h->roaming */
     double *full;       /* (ndx+nfree,ndx+nfree+1) curvature and gradient by (xi, theta) before the start goes out */
     double *H, *g;      /* (nfree,nfree), (nfree): of theta, states eliminated */
     double *cov;        /* (n,ndx,ndx) covariance of the states, once asked for */
@@ -52,7 +53,7 @@ typedef struct ti_noise_sums {
     double nkick;                                     /* how many numbers they have */
 } ti_noise_sums;
 
-enum { TI_STARTS_MAX = 10, TI_GROW_FROM = 8 };
+enum { TI_STARTS_MAX = 10, TI_GROW_FROM = 8, TI_HOPS_MAX = 96 };
 
 struct ti_shooting {
     ti_path *aside;  /* (nworker) motions tried in place of a recording's own */
@@ -96,6 +97,10 @@ struct ti_shooting {
     int sought;                 /* how often starts of motions that are left with much were sought */
     int hops, idle;             /* how many from the best answer, how many of them in vain since the last that led on */
     double least;               /* cost of the best then */
+    double *minimum;            /* (TI_HOPS_MAX + 1,2 nfree + 1) where hops ended: hops.c */
+    int minima;                 /* how many */
+    double *roaming;            /* (nfree) the last of them that is another answer than the best */
+    bool roams;                 /* is there one? */
     bool hopping, hopped;       /* hops are under way; have begun */
     bool back;                  /* back: the best is fitted again, to be left as it was */
 };
@@ -311,6 +316,8 @@ double ti_shooting_place(const tribo_sysid *s, int i, int place, double low, dou
 
 /* Values far from the answer that explain the recordings as well, h->range. */
 tribo_status ti_shooting_elsewhere(tribo_sysid *s);
+/* Number i of s->trial explains as much: it belongs to h->range. */
+void ti_shooting_include(tribo_sysid *s, int i);
 
 /* ---- seek.c: recordings that are left with more than others are ---- */
 

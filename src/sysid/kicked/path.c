@@ -22,6 +22,7 @@ void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sysid *s, int nfree, 
     TI_CARVE(a, path->X0, nf * ndx);
     TI_CARVE(a, path->prior, nx);
     TI_CARVE(a, path->best, nx);
+    TI_CARVE(a, path->roaming, nx);
     TI_CARVE(a, path->full, nd * (nd + 1));
     TI_CARVE(a, path->H, nf * nf);
     TI_CARVE(a, path->g, nf);
