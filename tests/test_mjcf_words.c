@@ -104,6 +104,12 @@ static const struct {
            ""),
      "b/mass", 3},
     {SCENE(UNSEEN, "<geom type='mesh' mesh='m' contype='0' conaffinity='0'/>" BODY("b", SMALL), ""), "b/mass", 2},
+    /* but for a pair that names it */
+    {SCENE(TETRAHEDRON(""),
+           "<geom name='floor' type='plane' size='1 1 1' contype='0' conaffinity='0'/>" HOLDS(
+               "<geom name='g' type='mesh' mesh='m' contype='0' conaffinity='0'/>"),
+           "<contact><pair name='p' geom1='floor' geom2='g' friction='.7 .7'/></contact>"),
+     "p/friction", 0.7},
     /* another program's */
     {SCENE("", BODY("b", SMALL), "<custom><numeric name='other' data='1 2'/><text name='b/word' data='x'/></custom>"),
      "b/mass", 2},

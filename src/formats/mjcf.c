@@ -113,7 +113,7 @@ static void read_geom(ti_mjcf *r, xmlNode *node, int body, int childclass, const
     const char *type = ti_mjcf_attr(r, node, class, "type");
     bool meshed =
         (type && (strcmp(type, "mesh") == 0 || strcmp(type, "hfield") == 0)) || ti_mjcf_attr(r, node, class, "mesh");
-    if (meshed && is_looks(r, node, class, weighs)) return;
+    if (meshed && is_looks(r, node, class, weighs) && !ti_mjcf_paired(r, node)) return;
     ti_mjcf_judge(r, node, class, "body");
     for (const xmlNode *c = ti_xml_child(&r->error, node); c; c = ti_xml_next(&r->error, c))
         ti_mjcf_child(r, c, "geom");

@@ -86,6 +86,17 @@ static void keep_pair(ti_mjcf *r, xmlNode *node, int class, const tribo_pair_def
     ti_mjcf_settle(r);
 }
 
+bool ti_mjcf_paired(ti_mjcf *r, const xmlNode *geom) {
+    const char *name = ti_xml_attr(&r->error, geom, "name");
+    for (const xmlNode *c = name ? xmlDocGetRootElement(geom->doc)->children : NULL; c; c = c->next)
+        for (const xmlNode *p = ti_xml_is(c, "contact") ? c->children : NULL; p; p = p->next) {
+            if (!ti_xml_is(p, "pair")) continue;
+            const char *a = ti_xml_attr(&r->error, p, "geom1"), *b = ti_xml_attr(&r->error, p, "geom2");
+            if ((a && strcmp(a, name) == 0) || (b && strcmp(b, name) == 0)) return true;
+        }
+    return false;
+}
+
 static void read_pair(ti_mjcf *r, xmlNode *node) {
     int class = ti_mjcf_class_of(r, node, r->main);
     if (ti_mjcf_bad(r)) return;

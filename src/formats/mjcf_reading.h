@@ -286,6 +286,8 @@ void ti_mjcf_mesh_paths(ti_mjcf *r, const char *out);
 
 /* ---- mjcf_contact.c ---- */
 void ti_mjcf_contact(ti_mjcf *r, const xmlNode *node);
+/* Whether a <pair> of the file names a geom. */
+bool ti_mjcf_paired(ti_mjcf *r, const xmlNode *geom);
 /* Numerics that name a geom, or those that name a pair; both passes refuse what names neither. */
 typedef enum ti_numeric_pass { TI_NUMERIC_GEOMS, TI_NUMERIC_PAIRS } ti_numeric_pass;
 void ti_mjcf_custom(ti_mjcf *r, const xmlNode *node, ti_numeric_pass pass);
