@@ -196,20 +196,36 @@ static double bound_of_impulses(const ti_contact_ws *ws, const ti_contact_proble
 /* Speeds whose squares, or those of their energies, are no numbers are none, m/s. */
 static const double LEAST = 1e-70;
 
+/* Contacts of trees that the free motion parts have no say in the units: what is far off, and looked at because it is
+ * fast, asks for its gap in a step. Others that push them together do so by speeds that count. */
+static bool parts(const ti_contact_ws *ws, const ti_contact_problem *p, int i) {
+    bool plain = p->chains && p->kind == TI_CONTACT_LAW && !p->rebound && ti_is_contact(p, i);
+    return plain && ws->law->is & TI_LAW_HARD && ws->g[3 * i + 2] > 0;
+}
+
+/* Whether all of them do, and nothing else is asked. */
+static bool all_part(const ti_contact_ws *ws, const ti_contact_problem *p) {
+    for (int i = 0; i < p->nc; i++)
+        if (!parts(ws, p, i)) return false;
+    return true;
+}
+
 /* docs/math.md eq. (37): the unit of velocity, and from it the unit of merit, an energy. Large speeds may cancel in g
  * and leave their rounding, which counts; it is computed only where it may reach a thousandth of the unit. */
 static void choose_units(ti_contact_ws *ws, const ti_contact_problem *p) {
     double normal = 0, across = 0, widest = 0, ref = 0;
     const double *fastest = ws->g;
+    bool all = all_part(ws, p);
     for (int i = 0; i < 3 * p->nc; i++) ref = ti_max(ref, fabs(p->ref[i]));
     for (int i = 0; i < p->nc; i++) {
         const double *g = ws->g + 3 * i;
+        widest = ti_max(widest, ti_max(ws->scale[i].g_t, ws->scale[i].g_n));
+        if (!all && parts(ws, p, i)) continue;
         double t = g[0] * g[0] + g[1] * g[1];
         if (t > across) across = t, fastest = g;
         normal = ti_max(normal, fabs(g[2]));
-        widest = ti_max(widest, ti_max(ws->scale[i].g_t, ws->scale[i].g_n));
     }
-    double largest = ti_max(normal, p->nc > 0 ? hypot(fastest[0], fastest[1]) : 0), rest = 0;
+    double largest = ti_max(normal, across > 0 ? hypot(fastest[0], fastest[1]) : 0), rest = 0;
     if (ROUNDED * (sqrt(widest * ws->energy) + ref) > 1e-3 * largest) rest = ROUNDED * made_of(p, p->vfree, p->ref);
     if (p->chains) rest = ti_max(rest, ROUNDED * sqrt(widest * ws->energy));
     ws->unit_c = largest + rest, ws->widest = widest;
@@ -218,6 +234,7 @@ static void choose_units(ti_contact_ws *ws, const ti_contact_problem *p) {
     for (int i = 0; i < p->nc; i++) {
         const double *g = ws->g + 3 * i;
         const ti_law_scale *s = ws->scale + i;
+        if (!all && parts(ws, p, i)) continue;
         if (!ti_is_spin(p, i)) ws->approach = ti_max(ws->approach, fabs(g[2]));
         ws->merit += s->rho_t * (g[0] * g[0] + g[1] * g[1] + rest * rest) + s->rho_n * (g[2] * g[2] + rest * rest);
     }
