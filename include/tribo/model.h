@@ -275,11 +275,11 @@ TRIBO_API int tribo_add_tendon(tribo_builder *b, const tribo_tendon_def *def);
 TRIBO_API void tribo_cap_joint(tribo_builder *b, int joint, double lower, double upper);
 /** Geoms a and b never collide. */
 TRIBO_API void tribo_add_exclude(tribo_builder *b, int body_a, int body_b);
-/** Gravity in the world; without it (0, 0, -9.81). */
 /** A fluid that all bodies are in, each as the box of uniform matter that weighs and turns as it does: drag along its
- *  axes, by viscosity (Pa s) and by density (kg/m^3). Both 0, as by default: none, and no numbers of p. wind: m/s,
- * world, NULL = 0 */
+ *  axes, by viscosity (Pa s) and by density (kg/m^3). Both 0, as by default: none, and no numbers of p. Source:
+ *  docs/math.md, eq. (500). @param wind m/s, world; NULL = 0 */
 TRIBO_API void tribo_set_fluid(tribo_builder *b, double density, double viscosity, const double wind[3]);
+/** Gravity in the world; without it (0, 0, -9.81). */
 TRIBO_API void tribo_set_gravity(tribo_builder *b, const double gravity[3] /* m/s^2 */);
 /** The step used where options do not give one. */
 TRIBO_API void tribo_set_timestep(tribo_builder *b, double dt /* s, > 0 */);
