@@ -16,10 +16,7 @@ static void lifts(const ti_motion *m, int body0, int nbody, int v0, int nv, ti_v
         if (m->model->body[b].gravcomp == 0 || last < 0) continue;
         on[last] = ti_sp_axpy(on[last], 1, ti_sp_wrench(none.w, m->link[b].xc, lift_of(m, b, gravity)));
     }
-    for (int d = v0 + nv - 1; d >= v0; d--) {
-        int before = m->model->dof[d].before;
-        if (before >= 0) on[before] = ti_sp_axpy(on[before], 1, on[d]);
-    }
+    ti_loads_carried(m->model, v0, nv, on);
 }
 
 void ti_borne_cut(ti_motion *m, const double *p) {

@@ -159,8 +159,7 @@ void ti_drag_vjp(const ti_link *l, const ti_mat *box, const ti_fluid *f, ti_spat
     ti_mat I_bar = back(box, &J_bar);
     ti_vec v_bar = ti_mul(&d.A, u_bar);
     to->mass += in_bar[0];
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) to->I.m[i][j] += I_bar.m[i][j];
+    ti_mat_add(&to->I, &I_bar);
     to->v = ti_add(to->v, v_bar), to->w = ti_add(to->w, ti_mul(box, w_bar));
     ti_vec turned = ti_sub(ti_cross(d.linear.force, F_bar), ti_cross(d.linear.x, u_bar));
     to->th = ti_add(to->th, ti_mul(box, turned));

@@ -28,10 +28,7 @@ static void wrenches(const ti_motion *m, const ti_tree *tree, ti_spatial *on) {
         int last = m->model->body[b].last;
         if (last >= 0) on[last] = ti_sp_axpy(on[last], 1, wrench_of(&m->link[b], drag_of(m, b)));
     }
-    for (int d = tree->v + tree->nv - 1; d >= tree->v; d--) {
-        int before = m->model->dof[d].before;
-        if (before >= 0) on[before] = ti_sp_axpy(on[before], 1, on[d]);
-    }
+    ti_loads_carried(m->model, tree->v, tree->nv, on);
 }
 
 void ti_fluid_forces(ti_motion *m, const ti_tree *tree, double *force) {
@@ -49,8 +46,7 @@ static void link_vjp(const ti_motion *m, int body, const double *v, ti_spatial e
     to->th = ti_add(to->th, ti_cross(drag.w, drag_bar.w));
     ti_drag_vjp(l, &m->model->box[body], &m->fluid, drag_bar, &own, p_bar ? p_bar + m->model->fluid : NULL);
     to->mass += own.mass, to->th = ti_add(to->th, own.th);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) to->I.m[i][j] += own.I.m[i][j];
+    ti_mat_add(&to->I, &own.I);
     ti_vec spin = ti_mul(&l->R, l->w), torque = ti_mul(&l->R, own.w);
     ti_spatial wrench = ti_sp_wrench(torque, l->xc, own.v); /* as (332) */
     to->xc = ti_add(to->xc, ti_cross(own.v, spin));
@@ -82,13 +78,9 @@ static ti_spatial apply(const ti_fluid_part *X, ti_spatial nu) {
                         ti_add(ti_mul(&X->force_w, nu.w), ti_mul(&X->force_v, nu.v))};
 }
 
-static void add_matrix(ti_mat *to, const ti_mat *A) {
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) to->m[i][j] += A->m[i][j];
-}
 static void add_part(ti_fluid_part *to, const ti_fluid_part *X) {
-    add_matrix(&to->torque_w, &X->torque_w), add_matrix(&to->torque_v, &X->torque_v);
-    add_matrix(&to->force_w, &X->force_w), add_matrix(&to->force_v, &X->force_v);
+    ti_mat_add(&to->torque_w, &X->torque_w), ti_mat_add(&to->torque_v, &X->torque_v);
+    ti_mat_add(&to->force_w, &X->force_w), ti_mat_add(&to->force_v, &X->force_v);
     to->wrench = ti_sp_axpy(to->wrench, 1, X->wrench);
 }
 
@@ -100,7 +92,7 @@ static ti_fluid_part part_of(const ti_motion *m, int body) {
     ti_drag_jac(l, &m->model->box[body], &m->fluid, &X.force_v, &X.torque_w);
     X.force_w = ti_matmul(&X.force_v, &less), X.torque_v = ti_matmul(&at, &X.force_v);
     arm = ti_matmul(&at, &X.force_w);
-    add_matrix(&X.torque_w, &arm);
+    ti_mat_add(&X.torque_w, &arm);
     return X;
 }
 

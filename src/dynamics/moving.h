@@ -65,4 +65,12 @@ typedef struct ti_motion_bar {
     double *y, *v, *place;     /* (nv) of forces, of present velocities, of displacements of the tree */
 } ti_motion_bar;
 
+/* on (nv): of wrenches on the links that each number of v is the last to move, those on all that it carries. */
+static inline void ti_loads_carried(const tribo_model *model, int v0, int nv, ti_spatial *on) {
+    for (int d = v0 + nv - 1; d >= v0; d--) {
+        int before = model->dof[d].before;
+        if (before >= 0) on[before] = ti_sp_axpy(on[before], 1, on[d]);
+    }
+}
+
 #endif

@@ -126,6 +126,11 @@ static inline void ti_outer_add(ti_mat *A, double s, ti_vec a, ti_vec b) {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) A->m[i][j] += u[i] * w[j];
 }
+/* A + B */
+static inline void ti_mat_add(ti_mat *A, const ti_mat *B) {
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) A->m[i][j] += B->m[i][j];
+}
 /* Inverse by cofactors; Inf or NaN where A is singular. */
 static inline ti_mat ti_inverse(const ti_mat *A) {
     ti_vec a = ti_load3(A->m[0]), b = ti_load3(A->m[1]), c = ti_load3(A->m[2]);

@@ -14,32 +14,25 @@ static double *best_of(const tribo_sysid *s) {
     return s->shooting->end + (size_t)s->shooting->best * (size_t)s->nfree;
 }
 
-/* This is the best now. */
-static void keep(tribo_sysid *s) {
-    memcpy(best_of(s), s->theta, (size_t)s->nfree * sizeof(double));
-    for (int i = 0; i < s->nrec; i++)
-        memcpy(s->shooting->path[i].best, ti_path_first(s, i), (size_t)s->z.nx * sizeof(double));
+/* What is kept: the best, and another answer, from which hops may lead to where none from the best does. */
+typedef enum answer { BEST, OTHER } answer;
+
+static double *theta_of(const tribo_sysid *s, answer which) {
+    return which == BEST ? best_of(s) : s->shooting->roaming;
+}
+static double *start_of(const tribo_sysid *s, answer which, int i) {
+    return which == BEST ? s->shooting->path[i].best : s->shooting->path[i].roaming;
 }
 
-static void go_back(tribo_sysid *s) {
-    memcpy(s->theta, best_of(s), (size_t)s->nfree * sizeof(double));
-    for (int i = 0; i < s->nrec; i++)
-        memcpy(ti_path_first(s, i), s->shooting->path[i].best, (size_t)s->z.nx * sizeof(double));
-    ti_at(s, s->theta);
+static void keep(tribo_sysid *s, answer as) {
+    memcpy(theta_of(s, as), s->theta, (size_t)s->nfree * sizeof(double));
+    for (int i = 0; i < s->nrec; i++) memcpy(start_of(s, as, i), ti_path_first(s, i), (size_t)s->z.nx * sizeof(double));
 }
 
-/* Another answer, from which hops may lead to where none from the best does. */
-static void keep_other(tribo_sysid *s) {
-    s->shooting->roams = true;
-    memcpy(s->shooting->roaming, s->theta, (size_t)s->nfree * sizeof(double));
+static void go_to(tribo_sysid *s, answer which) {
+    memcpy(s->theta, theta_of(s, which), (size_t)s->nfree * sizeof(double));
     for (int i = 0; i < s->nrec; i++)
-        memcpy(s->shooting->path[i].roaming, ti_path_first(s, i), (size_t)s->z.nx * sizeof(double));
-}
-
-static void go_to_other(tribo_sysid *s) {
-    memcpy(s->theta, s->shooting->roaming, (size_t)s->nfree * sizeof(double));
-    for (int i = 0; i < s->nrec; i++)
-        memcpy(ti_path_first(s, i), s->shooting->path[i].roaming, (size_t)s->z.nx * sizeof(double));
+        memcpy(ti_path_first(s, i), start_of(s, which, i), (size_t)s->z.nx * sizeof(double));
     ti_at(s, s->theta);
 }
 
@@ -130,7 +123,7 @@ static tribo_status note(tribo_sysid *s) {
     for (size_t a = 0; a < n; a++) m.error[a] = sqrt(inverse[a * (n + 1)]);
     if (!differ(s, m, best_of(s))) return TRIBO_OK;
     if (!h->roams) h->idle = 0;
-    keep_other(s);
+    keep(s, OTHER), h->roams = true;
     return TRIBO_OK;
 }
 
@@ -170,7 +163,7 @@ static tribo_status leap(tribo_sysid *s, double share) {
     if (status >= 0) status = ti_shooting_descend(s, ROUNDS, h->least);
     if (status < 0) return status;
     double gain = h->least - h->cost;
-    if (gain > lower) keep(s), h->least = h->cost;
+    if (gain > lower) keep(s, BEST), h->least = h->cost;
     if (gain > worth) h->idle = 0;
     return note(s);
 }
@@ -179,16 +172,13 @@ tribo_status ti_shooting_hop(tribo_sysid *s, bool *more) {
     struct ti_shooting *h = s->shooting;
     bool first = h->hops == 0;
     bool from_other = h->roams && h->hops % 2;
-    if (first) keep(s), h->idle = h->minima = 0, h->roams = false;
-    if (from_other)
-        go_to_other(s);
-    else
-        go_back(s);
+    if (first) keep(s, BEST), h->idle = h->minima = 0, h->roams = false;
+    go_to(s, from_other ? OTHER : BEST);
     tribo_status status = first ? ti_shooting_descend(s, ROUNDS, HUGE_VAL) : ti_shooting_curvature(s);
-    if (first && status >= 0) keep(s), h->least = h->cost, status = note(s);
+    if (first && status >= 0) keep(s, BEST), h->least = h->cost, status = note(s);
     double share = 1 + h->hops++ % SHARES;
     if (status >= 0) status = leap(s, share);
-    go_back(s);
+    go_to(s, BEST);
     *more = h->idle < IDLE_MAX && h->hops < TI_HOPS_MAX;
     if (!*more) include(s);
     return status == TRIBO_E_NOMEM || status == TI_STOPPED ? status : TRIBO_OK;
