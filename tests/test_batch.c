@@ -171,8 +171,23 @@ static double apart(const double *a, const double *b, int n) {
     return most;
 }
 
+/* Whether world i passes a point where slopes differ from side to side. */
+static bool passes_a_kink(const answer *a, int i) {
+    tribo_ws *ws = NULL;
+    double *next = world_zeros(z.nx);
+    int kinks = 0;
+    ck_assert_int_eq(tribo_ws_new(m, NULL, NULL, &ws, NULL), TRIBO_OK);
+    for (int k = 0; k < horizon[i]; k++) {
+        const double *x = a->X + (i * (T + 1) + k) * z.nx;
+        ck_assert_int_ge(tribo_step(ws, P + i * z.np, x, U + (i * T + k) * z.nu, next, NULL), 0);
+        kinks += tribo_last_info(ws)->ndegenerate;
+    }
+    free(next), tribo_ws_free(ws);
+    return kinks > 0;
+}
+
 /* The bits of one tape's length, whatever the threads; cold starts by rounding, where a world does not part from them
- * at a bounce. */
+ * at a bounce, or at a kink to its other side. */
 START_TEST(warm_starts_are_differentiated) {
     static const size_t bytes[] = {0, 1, 20000};
     answer *cold = alone();
@@ -188,7 +203,8 @@ START_TEST(warm_starts_are_differentiated) {
         }
         answers_agree(got[1], got[0]);
         for (int i = 0; i < N; i++) {
-            if (apart(got[0]->X + i * wide, cold->X + i * wide, wide) > 1e-9) {
+            bool other = apart(got[0]->x_bar + i * z.ndx, cold->x_bar + i * z.ndx, z.ndx) >= 1e-7;
+            if (apart(got[0]->X + i * wide, cold->X + i * wide, wide) > 1e-9 || (other && passes_a_kink(cold, i))) {
                 parted++;
                 continue;
             }

@@ -4,6 +4,7 @@
  * At rest only rounding is allowed. A limit is tried a part in ten thousand to either side of it, where not said
  * otherwise; where motion in continuous time is compared, Euler's error is O(dt), and the constant is beside it.
  */
+#include "models.h"
 #include "test_main.h"
 #include "worlds.h"
 
@@ -332,6 +333,43 @@ START_TEST(balls_roll_on_a_box_that_slides) {
 }
 END_TEST
 
+/* ---- a box that slides and turns on the floor, flush or tilted by as much as rounding ---- */
+
+enum { FEET = 4 };
+
+static void loads_of_a_box(const tribo_model *m, double across, double along, double load[FEET]) {
+    const double half = 0.1;
+    tribo_options o = tribo_default_options();
+    o.dt = 1e-3;
+    tribo_ws *ws = NULL;
+    ck_assert_int_eq(tribo_ws_new(m, &o, NULL, &ws, NULL), TRIBO_OK);
+    double p[200],
+        x[13] = {[2] = half + (across != 0 ? 1e-13 : 0), [3] = 1, [4] = across / 2, [5] = along / 2, [7] = 1, [12] = 2},
+        next[13];
+    ck_assert_int_le(tribo_model_sizes(m).np, 200);
+    tribo_model_params(m, p);
+    ck_assert_int_eq(tribo_step(ws, p, x, NULL, next, NULL), TRIBO_OK);
+    int n = 0;
+    const tribo_contact *c = tribo_last_contacts(ws, &n);
+    ck_assert_int_eq(n, FEET);
+    for (int k = 0; k < FEET; k++) load[k] = c[k].impulse[2];
+    tribo_ws_free(ws);
+}
+
+/* Two of its corners are apart by more than gaps are rounded, two by less: taken as zero, these would ask for what no
+ * rigid body does, and have the load shared by a thousandth otherwise. */
+START_TEST(a_tilt_moves_no_load) {
+    tribo_model *m = model_of("<mujoco><worldbody><geom type='plane' size='5 5 .1' friction='.5 0 0'/><body>"
+                              "<freejoint/><geom type='box' size='.1 .1 .1' friction='.5 0 0'/></body></worldbody>"
+                              "</mujoco>");
+    double flush[FEET], tilted[FEET];
+    loads_of_a_box(m, 0, 0, flush);
+    loads_of_a_box(m, 3e-12, 5e-12, tilted);
+    for (int k = 0; k < FEET; k++) NEAR(tilted[k] / flush[k], 1, 1e-5);
+    tribo_model_free(m);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("truths of balance");
     TCase *t = tcase_create("balance");
@@ -345,6 +383,7 @@ static Suite *suite(void) {
     tcase_add_test(t, rod_jams_where_it_cannot_slide);
     tcase_add_test(t, arch_stands);
     tcase_add_test(t, balls_roll_on_a_box_that_slides);
+    tcase_add_test(t, a_tilt_moves_no_load);
     suite_add_tcase(s, t);
     return s;
 }

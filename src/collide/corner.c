@@ -5,11 +5,15 @@
 int ti_collide_plane_box(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out) {
     ti_vec n = ti_col(&a->R, 2), m = ti_tmul(&b->R, n);
     double height = ti_dot(n, ti_sub(b->x, a->x));
-    double dx = m.x * b->size.x, dy = m.y * b->size.y, dz = m.z * b->size.z;
-    if (ti_beyond(height - fabs(dx) - fabs(dy) - fabs(dz), margin)) return 0;
-    int count = 0;
+    double d[3] = {m.x * b->size.x, m.y * b->size.y, m.z * b->size.z};
+    if (ti_beyond(height - fabs(d[0]) - fabs(d[1]) - fabs(d[2]), margin)) return 0;
+    int count = 0, most = fabs(d[0]) > fabs(d[1]) ? 0 : 1;
+    most = fabs(d[2]) > fabs(d[most]) ? 2 : most;
+    int next = (most + 1) % 3, last = (most + 2) % 3;
     for (int corner = 0; corner < 8; corner++) {
-        double gap = height + (corner & 1 ? dx : -dx) + (corner & 2 ? dy : -dy) + (corner & 4 ? dz : -dz);
+        /* The largest first: of a face that lies flat what is left is small, and so is what rounding makes of it. */
+        double gap = height + (corner & 1 << most ? d[most] : -d[most]);
+        gap += (corner & 1 << next ? d[next] : -d[next]) + (corner & 1 << last ? d[last] : -d[last]);
         if (ti_beyond(gap, margin)) continue;
         ti_vec c = ti_add(b->x, ti_mul(&b->R, ti_corner(b->size, corner)));
         out[count++] = (ti_touch){ti_axpy(c, -0.5 * gap, n), n, gap, corner, 0};

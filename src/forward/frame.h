@@ -280,8 +280,6 @@ ti_reference ti_impact_reference(const tribo_ws *ws, const ti_frame *f, int k, i
 /* Contacts of a solved island that are deeper than their load presses them hold as hard ones do, and, where `rises`,
  * others that did no longer. @return how many change: then it is to be solved again. */
 int ti_island_sink(tribo_ws *ws, ti_frame *f, int k, const double *p, bool rises);
-/* All that are deeper than a skin hold as hard ones do. */
-void ti_island_harden(tribo_ws *ws, ti_frame *f, int k, const double *p);
 /* How far the nearest is from that, or from none, dimensionless. */
 double ti_island_sunk_off(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p);
 /* How deep an impulse of 1 N s in the step without impacts would press contact i, which is sunk, m. */

@@ -121,7 +121,8 @@ ti_grain ti_frame_grain(const tribo_ws *ws, const ti_con *c) {
     bool redundant = false, contact = c->kind == TI_CON_CONTACT;
     if (contact) redundant = ti_collide_most(m->geom[c->pair.a].shape, m->geom[c->pair.b].shape) > 1;
     ti_grain grain = ti_grain_of(&c->touch, contact ? c->pair.length : 1, redundant, fastest);
-    grain.noise = c->noise, grain.logistic = ws->options.law.smoothing == TRIBO_SMOOTHING_LOGISTIC;
+    grain.tilted = c->tilted, grain.noise = c->noise,
+    grain.logistic = ws->options.law.smoothing == TRIBO_SMOOTHING_LOGISTIC;
     grain.give = ti_min(fastest, ti_max(grain.skin, GIVE * grain.noise));
     return grain;
 }

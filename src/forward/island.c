@@ -181,7 +181,6 @@ tribo_status ti_island_solve(tribo_ws *ws, ti_frame *f, int k, const double *p, 
     tribo_status status = solve_phases(ws, f, k, p, warm, info);
     if (!asks_too_much(ws, f, is, status)) return status;
     is->bare = is->prompt = true;
-    ti_island_harden(ws, f, k, p);
     ti_step_pose_island(ws, f, k, p);
     *info = begin(info->iterations);
     return solve_phases(ws, f, k, p, false, info);

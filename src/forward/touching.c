@@ -198,7 +198,7 @@ ti_grain ti_grain_of(const ti_touch *touch, double length, bool redundant, doubl
     static const double eps = 2.2e-16, share = 1e-5;
     double many = redundant ? 4096 : 64; /* the corners of a resting face drift apart by more than they are rounded */
     double skin = share * length < fastest ? share * length : fastest;
-    return (ti_grain){many * eps * (ti_norm(touch->point) + length), skin, skin, 0, false};
+    return (ti_grain){many * eps * (ti_norm(touch->point) + length), skin, skin, 0, false, false};
 }
 
 /* The mean, over the noise, of a gap that is cut at what the velocity gives. docs/math.md eq. (499) */
@@ -211,7 +211,7 @@ static ti_reference staying_in_noise(double gap, const ti_grain *grain, double d
 ti_reference ti_staying(double gap, const ti_grain *grain, double dt) {
     double skin = grain->skin;
     if (grain->noise > 0) return staying_in_noise(gap, grain, dt);
-    if (fabs(gap) < grain->rounding) return (ti_reference){0, 1 / dt};
+    if (fabs(gap) < grain->rounding && !grain->tilted) return (ti_reference){0, 1 / dt};
     if (gap < -3 * skin) return (ti_reference){skin / dt, 0};
     if (gap < -skin) return (ti_reference){(-gap - 2 * skin) / dt, -1 / dt};
     return (ti_reference){gap / dt, 1 / dt};
@@ -219,7 +219,7 @@ ti_reference ti_staying(double gap, const ti_grain *grain, double dt) {
 
 ti_reference ti_yielding(double gap, const ti_grain *grain, double dt, bool sunk) {
     if (sunk && gap < -grain->skin) return (ti_reference){-grain->skin / dt, 0};
-    return (ti_reference){fabs(gap) < grain->rounding ? 0 : gap / dt, 1 / dt};
+    return (ti_reference){fabs(gap) < grain->rounding && !grain->tilted ? 0 : gap / dt, 1 / dt};
 }
 
 ti_overlap ti_overlap_of(double gap, double beta, double slop) {

@@ -51,6 +51,7 @@ typedef struct ti_con {
     bool later;          /* put aside as something that the next step hits, in this one at least once */
     bool yields;         /* its material gives way, and no noise says how far: yielding.c */
     bool sunk;           /* or would, but it is deeper than its load presses it */
+    bool tilted;         /* its gap is what it is, however small: find.c */
     bool within;         /* what overlaps as the step begins is hit there, not before: island.c */
     double tau;          /* time of impact after the step's start; 0 if it does not bounce */
     double uf, an;       /* normal velocity without the impact, and acceleration */
@@ -191,6 +192,7 @@ typedef struct ti_grain {
     double give;           /* m, of an overlap, that the velocity takes back under noise; else the skin */
     double noise;          /* m, that the law's noise makes of a gap in a step; 0 = none */
     bool logistic;         /* that noise */
+    bool tilted;           /* taken at its value all the same: see ti_con */
 } ti_grain;
 /* length: of the smaller of the two shapes; redundant: a pair may have more contacts than one; fastest: the largest
  * step back. */

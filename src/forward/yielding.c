@@ -13,7 +13,8 @@ void ti_pose_compliance(tribo_ws *ws, const ti_frame *f, int i, const double *p)
 
 static ti_reference reference(const tribo_ws *ws, const ti_frame *f, int k, int i, bool sunk) {
     const ti_con *c = &f->con[i];
-    if (!ti_con_opens(c) || (f->island[k].bare && c->touch.gap < 0)) return (ti_reference){0};
+    bool springs = c->yields && !sunk; /* it gives way to whatever is asked, and asks for what its load leaves */
+    if (!ti_con_opens(c) || (f->island[k].bare && c->touch.gap < 0 && !springs)) return (ti_reference){0};
     ti_grain grain = ti_frame_grain(ws, c);
     if (c->sunk || c->yields) return ti_yielding(c->touch.gap, &grain, ws->options.dt, c->sunk || sunk);
     return ti_staying(c->touch.gap, &grain, ws->options.dt);
@@ -52,17 +53,11 @@ int ti_island_sink(tribo_ws *ws, ti_frame *f, int k, const double *p, bool rises
     int changed = 0;
     for (int i = is->con0; i < is->con0 + is->nhold; i++) {
         bool sunk = f->con[i].sunk;
-        if ((sunk && (!rises || is->bare)) || !is_loaded(ws, f, is, i, p, &press, &depth)) continue;
+        if ((sunk && !rises) || !is_loaded(ws, f, is, i, p, &press, &depth)) continue;
         if ((sunk ? press - depth : depth - press) <= TIE * depth) continue;
         turn(ws, f, k, i, !sunk, p), changed++;
     }
     return changed;
-}
-
-void ti_island_harden(tribo_ws *ws, ti_frame *f, int k, const double *p) {
-    const ti_island *is = &f->island[k];
-    for (int i = is->con0; i < is->con0 + is->ncon; i++)
-        if (f->con[i].yields && -f->con[i].touch.gap > ti_frame_grain(ws, &f->con[i]).skin) turn(ws, f, k, i, true, p);
 }
 
 double ti_island_sunk_off(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const double *p) {
