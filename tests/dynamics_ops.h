@@ -1,5 +1,5 @@
 /* dynamics_ops.h -- rows of the table of test_diff_ops.c: every function of tribo/dynamics.h, on a tree with a free
- * root, a hinge, a slide, a ball, a body welded on, and a body by itself. */
+ * root that is damped, a hinge, a slide, a ball, a body welded on, and a body by itself. */
 #ifndef TEST_DYNAMICS_OPS_H
 #define TEST_DYNAMICS_OPS_H
 #include "diff_ops.h"
@@ -9,7 +9,7 @@
 #include <tribo/dynamics.h>
 #include <tribo/sim.h>
 
-enum { DYN_NV = 17, DYN_NU = 21, DYN_NX = 37, DYN_P = 58, DYN_IN = 3 * DYN_NV + DYN_P };
+enum { DYN_NV = 17, DYN_NU = 21, DYN_NX = 37, DYN_P = 60, DYN_IN = 3 * DYN_NV + DYN_P };
 
 static struct {
     tribo_model *m;
@@ -33,6 +33,7 @@ static int dyn_body(tribo_builder *b, int parent, const char *name, unsigned *se
     }
     memcpy(d.quat, e, sizeof e);
     if (parent >= 0 && strcmp(name, "weld") == 0) d.gravcomp = 0.4;
+    if (strcmp(name, "root") == 0) d.damping = 0.2, d.armature = 0.1;
     return tribo_add_body(b, &d);
 }
 

@@ -33,6 +33,8 @@ static void oracle_open(oracle *o, const tribo_model *m, mjModel *mm) {
     tribo_model_params(m, o->p);
     for (int j = 0; j < m->size.njoint; j++)
         o->p[m->joint[j].p + TI_P_DAMPING] = o->p[m->joint[j].p + TI_P_STIFFNESS] = 0;
+    for (int j = m->size.njoint; j < m->size.njoint + m->nfree; j++)
+        if (m->joint[j].p >= 0) o->p[m->joint[j].p + TI_P_DAMPING] = 0;
     for (int i = 0; i < m->size.nactuator; i++)
         o->p[m->actuator[i].p + TI_P_GAIN + 2] = o->p[m->actuator[i].p + TI_P_BIAS + 2] = 0;
     for (int k = 0; k < TI_P_FLUID && m->fluid; k++) o->p[m->fluid + k] = 0;
@@ -46,6 +48,12 @@ static void oracle_close(oracle *o) {
     free(o->p);
 }
 
+/* What of a free root's frame our velocity is of: its centre of mass, or the origin. */
+static inline ti_vec oracle_point(const oracle *o, int body) {
+    static const ti_vec origin = {0, 0, 0};
+    return o->m->tree[o->m->body[body].tree].framed ? origin : o->motion.link[body].com;
+}
+
 /* Column j of what takes MuJoCo's velocities to ours: a free root's is that of its centre of mass. */
 static void oracle_root_map(const oracle *o, double *T) {
     const tribo_model *m = o->m;
@@ -54,7 +62,7 @@ static void oracle_root_map(const oracle *o, double *T) {
     for (int b = 0; b < m->size.nbody; b++) {
         if (m->body[b].free < 0) continue;
         const ti_link *l = &o->motion.link[b];
-        ti_mat C = ti_skew(ti_scale(-1, l->com)), RC = ti_matmul(&l->R, &C);
+        ti_mat C = ti_skew(ti_scale(-1, oracle_point(o, b))), RC = ti_matmul(&l->R, &C);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) T[(m->body[b].v + i) * nv + m->body[b].v + 3 + j] = RC.m[i][j];
     }
@@ -98,7 +106,8 @@ static void oracle_middle(const oracle *o, double *v) {
         if (m->body[b].free < 0) continue;
         double *own = v + m->body[b].v;
         const ti_link *l = &o->motion.link[b];
-        ti_store3(own, ti_sub(ti_load3(own), ti_mul(&l->R, ti_cross(ti_load3(own + 3), l->com))));
+        ti_vec arm = ti_cross(ti_load3(own + 3), oracle_point(o, b));
+        ti_store3(own, ti_sub(ti_load3(own), ti_mul(&l->R, arm)));
     }
 }
 
@@ -114,8 +123,8 @@ static double oracle_acceleration(const oracle *o, double dt) {
         for (int i = 0; i < tree->nv; i++) a[i] = (a[i] - now[i]) / dt;
         if (tree->rooted) {
             const ti_link *l = &o->motion.link[tree->body0];
-            ti_vec w = ti_load3(mid);
-            ti_vec lever = ti_add(ti_cross(ti_load3(a + 3), l->com), ti_cross(w, ti_cross(w, l->com)));
+            ti_vec w = ti_load3(mid), at = oracle_point(o, tree->body0);
+            ti_vec lever = ti_add(ti_cross(ti_load3(a + 3), at), ti_cross(w, ti_cross(w, at)));
             ti_store3(a, ti_sub(ti_load3(a), ti_mul(&l->R, lever)));
         }
         for (int i = 0; i < tree->nv; i++) {

@@ -71,8 +71,8 @@ static double worst_of(const double *a, const double *b, int n) {
     return worst / most;
 }
 
-static const char *const SCENES[] = {"double-pendulum", "cart-pole", "walker", "legs",   "arm",     "four-bar",
-                                     "quadruped",       "collision", "spin",   "driven", "shoulder"};
+static const char *const SCENES[] = {"double-pendulum", "cart-pole", "walker", "legs",   "arm",      "four-bar",
+                                     "quadruped",       "collision", "spin",   "driven", "shoulder", "braked"};
 enum { NSCENES = sizeof SCENES / sizeof *SCENES };
 
 /* ---- closed forms ---- */
@@ -257,7 +257,8 @@ START_TEST(forces_are_the_step_s) {
     robot r;
     open_scene(&r, SCENES[_i]);
     double *u = world_zeros(r.n.nu);
-    for (int j = 0; j < r.n.njoint; j++) r.p[r.m->joint[j].p + TI_P_FRICTIONLOSS] = 0;
+    for (int j = 0; j < ti_joints(r.m); j++)
+        if (r.m->joint[j].p >= 0) r.p[ti_loss_at(&r.m->joint[j])] = 0;
     ck_assert_int_eq(tribo_dynamics_set_params(r.d, r.p, NULL), TRIBO_OK);
     memcpy(r.x, r.x0, sizeof *r.x * (size_t)r.n.nx);
     for (int i = r.n.nq; i < r.n.nx; i++) r.x[i] += 0.1 * test_random(&seed);

@@ -12,7 +12,7 @@
 
 static const char *const SCENES[] = {"double-pendulum", "cart-pole", "walker",   "legs",     "arm",    "four-bar",
                                      "quadruped",       "pendulum",  "finger",   "spinner",  "hopper", "half-cheetah",
-                                     "arm-7",           "hand",      "humanoid", "shoulder", "driven"};
+                                     "arm-7",           "hand",      "humanoid", "shoulder", "braked", "driven"};
 enum { NSCENES = sizeof SCENES / sizeof *SCENES };
 
 static void scene_path(const char *name, char *path, size_t n) {
@@ -412,7 +412,7 @@ static void compare_accelerations(const oracle *o, double dt) {
             const ti_link *l = &o->motion.link[j->body];
             ti_vec before = ti_load3(now + j->v + 3), after = ti_load3(free_v + j->v + 3);
             ti_vec turn = ti_scale(1 / dt, ti_sub(after, before)), w = ti_scale(0.5, ti_add(before, after));
-            ti_vec lever = ti_add(ti_cross(turn, l->com), ti_cross(w, ti_cross(w, l->com)));
+            ti_vec at = oracle_point(o, j->body), lever = ti_add(ti_cross(turn, at), ti_cross(w, ti_cross(w, at)));
             a -= ti_get(ti_mul(&l->R, lever), i - j->v);
         }
         ck_assert_double_eq_tol(a, theirs, 1e-9 * (1 + fabs(theirs)));

@@ -58,6 +58,11 @@ typedef struct tribo_body_def {
     double com[3];        /**< m, centre of mass in the body frame */
     double inertia[6];    /**< kg m^2 about the centre of mass, body axes: xx yy zz xy xz yz */
     double gravcomp;      /**< share of its weight that something else carries, 0 by default */
+    double damping;      /**< of a free body, against each of its six velocities, those of the origin of its frame along
+                              the world's axes and those about its own: N s/m and N m s/rad, >= 0 */
+    double armature;     /**< the same added to its inertia, kg and kg m^2, >= 0 */
+    double frictionloss; /**< the same of dry friction, N and N m, >= 0. Any of the three that is > 0 gives the body
+                              the numbers `NAME/free_damping`, `free_armature`, `free_frictionloss` of p */
 } tribo_body_def;
 
 /** How a joint moves a body. */
@@ -395,7 +400,8 @@ TRIBO_API int tribo_model_geom_body(const tribo_model *m, int geom); /**< or TRI
  */
 TRIBO_API double tribo_model_extent(const tribo_model *m);
 
-/* ---- parameters: gravity, then ten numbers a body, 8 a joint, 11 an actuator and 5 more of one at a site,
+/* ---- parameters: gravity, then ten numbers a body, 8 a joint, 3 a free body that was
+ * given damping, armature or dry friction, 11 an actuator and 5 more of one at a site,
  * 5 of a fluid where there is one, 2 a tendon, 7 a site, 19 a geom, 8 a pair ---- */
 
 /** What a parameter is; decides its bounds and how an identification keeps it physical. */

@@ -99,7 +99,7 @@ static void reverse_joint(tribo_ws *ws, const ti_frame *f, int k, int i, double 
     ti_line line = ti_con_line(m, c);
     ti_scratch *s = ws->scratch;
     if (c->kind == TI_CON_DRY) {
-        if (p_bar) p_bar[m->joint[m->dof[c->v].joint].p + TI_P_FRICTIONLOSS] += ws->options.dt * s->mu_bar[i];
+        if (p_bar) p_bar[ti_loss_at(&m->joint[m->dof[c->v].joint])] += ws->options.dt * s->mu_bar[i];
         return;
     }
     if (ti_con_turns(m, c)) reverse_ball(ws, f, k, i, gap_bar);

@@ -90,7 +90,7 @@ static int64_t sharer(const tribo_model *m, tribo_share share, int index) {
     if (share == TRIBO_SHARE_ALL) return 0;
     if (share == TRIBO_SHARE_NONE) return index;
     if (own.part == TI_PART_BODY) body = own.owner;
-    if (own.part == TI_PART_JOINT) body = m->joint[own.owner].body;
+    if (own.part == TI_PART_JOINT || own.part == TI_PART_FREE) body = m->joint[own.owner].body;
     if (own.part == TI_PART_GEOM) body = m->geom[own.owner].body;
     if (own.part == TI_PART_SITE) body = m->site[own.owner].body;
     if (own.part == TI_PART_GEARS) own.part = TI_PART_ACTUATOR;

@@ -108,7 +108,7 @@ void ti_dynamics_sum(tribo_dynamics *d) {
         ti_tree_composite(&d->at, tree, M);
         for (int k = 0; k < tree->nv; k++) {
             const ti_joint *j = &d->m->joint[d->m->dof[tree->v + k].joint];
-            if (j->kind != TI_JOINT_FREE) M[k * (tree->nv + 1)] += d->p[j->p + TI_P_ARMATURE];
+            if (j->p >= 0) M[k * (tree->nv + 1)] += d->p[j->p + TI_P_ARMATURE];
         }
     }
     d->summed = true;

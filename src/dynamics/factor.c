@@ -10,7 +10,7 @@ static void outer_bar(tribo_dynamics *d, double s, const double *a, const double
         ti_tree_inertia_vjp(&d->at, t, s, a + d->m->tree[t].v, b + d->m->tree[t].v, &d->bar);
     for (int k = 0; p_bar && k < d->m->size.nv; k++) {
         const ti_joint *j = &d->m->joint[d->m->dof[k].joint];
-        if (j->kind != TI_JOINT_FREE) p_bar[j->p + TI_P_ARMATURE] += s * a[k] * b[k];
+        if (j->p >= 0) p_bar[j->p + TI_P_ARMATURE] += s * a[k] * b[k];
     }
 }
 

@@ -86,9 +86,9 @@ bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whol
     plus_times(w * w, M, -0.5 * dt, C, v);
     for (int d = v0; d < v0 + w; d++) {
         const ti_joint *joint = &model->joint[model->dof[d].joint];
-        if (joint->kind == TI_JOINT_FREE) continue;
+        if (joint->p < 0) continue;
         const double *own = p + joint->p;
-        v[(d - v0) * (w + 1)] -= dt * (own[TI_P_DAMPING] + dt * own[TI_P_STIFFNESS]);
+        v[(d - v0) * (w + 1)] -= dt * (own[TI_P_DAMPING] + dt * ti_stiffness(joint, own));
     }
     if (model->size.nactuator > 0) {
         double *driven = j->driven + tree->M;

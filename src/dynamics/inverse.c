@@ -11,7 +11,7 @@
 
 static double armature_of(const tribo_dynamics *d, int k) {
     const ti_joint *j = &d->m->joint[d->m->dof[k].joint];
-    return j->kind == TI_JOINT_FREE ? 0 : d->p[j->p + TI_P_ARMATURE];
+    return j->p < 0 ? 0 : d->p[j->p + TI_P_ARMATURE];
 }
 
 /* Accelerations of what each number carries, gravity left out: from the root to the leaves. */
@@ -74,7 +74,7 @@ static void newton_euler_vjp(tribo_dynamics *d, const double *a, const double *t
         if (!a) continue;
         d->bar.axis[k] = ti_sp_axpy(d->bar.axis[k], a[k], d->bar.bias[k]);
         const ti_joint *j = &d->m->joint[d->m->dof[k].joint];
-        if (p_bar && j->kind != TI_JOINT_FREE) p_bar[j->p + TI_P_ARMATURE] += a[k] * tau_bar[k];
+        if (p_bar && j->p >= 0) p_bar[j->p + TI_P_ARMATURE] += a[k] * tau_bar[k];
     }
     if (p_bar) ti_add3(p_bar + TI_P_GRAVITY, gravity_bar);
     ti_dynamics_end(d, q_bar, p_bar);
@@ -193,13 +193,19 @@ tribo_status tribo_forward_dynamics_jac(tribo_dynamics *d, const double *a, doub
 
 /* ---- forces of joints ---- */
 
-/* Of number k of v: its damping, and the stiffness and the stretch of its spring; NULL of a free body. */
-static const double *passive(const tribo_dynamics *d, int k, int *p, double *stretch) {
+/* Of number k of v: its joint, NULL where that has no numbers; its damping; the stiffness and the stretch of its
+ * spring. */
+typedef struct passive {
+    const ti_joint *joint;
+    double damping, stiffness, stretch;
+} passive;
+
+static passive passive_of(const tribo_dynamics *d, int k) {
     const ti_joint *j = &d->m->joint[d->m->dof[k].joint];
-    if (j->kind == TI_JOINT_FREE) return NULL;
-    *p = j->p;
-    *stretch = ti_stretch(j, d->p + j->p, d->x, k);
-    return d->p + j->p;
+    if (j->p < 0) return (passive){NULL, 0, 0, 0};
+    const double *own = d->p + j->p;
+    double stretch = j->kind == TI_JOINT_FREE ? 0 : ti_stretch(j, own, d->x, k);
+    return (passive){j, own[TI_P_DAMPING], ti_stiffness(j, own), stretch};
 }
 
 /* The fluid, and how links move in it. */
@@ -217,10 +223,9 @@ tribo_status tribo_joint_forces(tribo_dynamics *d, const double *u, double *tau)
     const double *v = ti_dynamics_v(d), *given = u;
     if (d->m->size.nactuator) given = ti_actuators_load(&d->at, d->p, d->x, v, u);
     for (int k = 0; k < d->m->size.nv; k++) {
-        int p;
-        double by, force = given ? given[k] : 0;
-        const double *own = passive(d, k, &p, &by);
-        tau[k] = own ? force - own[TI_P_DAMPING] * v[k] - own[TI_P_STIFFNESS] * by : force;
+        double force = given ? given[k] : 0;
+        passive own = passive_of(d, k);
+        tau[k] = own.joint ? force - own.damping * v[k] - own.stiffness * own.stretch : force;
     }
     if (!d->m->fluid) return TRIBO_OK;
     find_fluid(d);
@@ -231,7 +236,7 @@ tribo_status tribo_joint_forces(tribo_dynamics *d, const double *u, double *tau)
 /* By where the joint of number k stands, once for all of its numbers. */
 static void spring_vjp(const tribo_dynamics *d, int k, const double *tau_bar, double *q_bar) {
     const ti_joint *j = &d->m->joint[d->m->dof[k].joint];
-    double bar[3], stiffness = d->p[j->p + TI_P_STIFFNESS];
+    double bar[3], stiffness = ti_stiffness(j, d->p + j->p);
     if (k != j->v || stiffness == 0) return;
     for (int i = 0; i < ti_joint_of(j->kind)->nv; i++) bar[i] = -stiffness * tau_bar[k + i];
     ti_stretch_vjp(j, d->x, bar, q_bar + k);
@@ -259,15 +264,17 @@ tribo_status tribo_joint_forces_vjp(tribo_dynamics *d, const double *u, const do
     const double *v = ti_dynamics_v(d);
     int nv = d->m->size.nv;
     for (int k = 0; k < nv; k++) {
-        int p;
-        double by, y = tau_bar[k];
-        const double *own = passive(d, k, &p, &by);
-        if (!own) continue;
-        if (v_bar) v_bar[k] -= own[TI_P_DAMPING] * y;
+        double y = tau_bar[k];
+        passive own = passive_of(d, k);
+        if (!own.joint) continue;
+        if (v_bar) v_bar[k] -= own.damping * y;
         if (q_bar) spring_vjp(d, k, tau_bar, q_bar);
         if (!p_bar) continue;
-        p_bar[p + TI_P_DAMPING] -= y * v[k], p_bar[p + TI_P_STIFFNESS] -= y * by;
-        if (d->m->joint[d->m->dof[k].joint].kind != TI_JOINT_BALL) p_bar[p + TI_P_SPRINGREF] += own[TI_P_STIFFNESS] * y;
+        double *to = p_bar + own.joint->p;
+        to[TI_P_DAMPING] -= y * v[k];
+        if (own.joint->kind == TI_JOINT_FREE) continue;
+        to[TI_P_STIFFNESS] -= y * own.stretch;
+        if (own.joint->kind != TI_JOINT_BALL) to[TI_P_SPRINGREF] += own.stiffness * y;
     }
     if (d->m->size.nactuator == 0) {
         for (int k = 0; u_bar && k < nv; k++) u_bar[k] += tau_bar[k];

@@ -134,10 +134,10 @@ tribo_status tribo_momentum_jacobian(tribo_dynamics *d, double *A) {
 
 /* ---- energy ---- */
 
-/* Of number k of v that a joint with numbers of its own has; NULL of a free one. */
+/* Of number k of v that a joint with numbers of its own has; NULL of a free one without. */
 static const ti_joint *joint_of(const tribo_dynamics *d, int k) {
     const ti_joint *j = &d->m->joint[d->m->dof[k].joint];
-    return j->kind == TI_JOINT_FREE ? NULL : j;
+    return j->p < 0 ? NULL : j;
 }
 
 tribo_status tribo_kinetic_energy(tribo_dynamics *d, double *e) {

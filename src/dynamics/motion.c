@@ -1,6 +1,6 @@
 /* motion.c -- see motion.h; the reverse and the forward tangent of each function stand below it. Here are trees of one
- * free body, whose velocity is that of its centre of mass and its spin, so that M is block-diagonal; those with joints
- * are handed to tree.c. */
+ * free body, whose velocity is that of its centre of mass and its spin, so that M is block-diagonal; those with joints,
+ * or with a free one that has numbers, are handed to tree.c. */
 #include "dynamics/motion.h"
 #include "base/clones.h"
 #include "dynamics/actuator.h"
@@ -414,7 +414,7 @@ const ti_link *ti_motion_root(const ti_motion *m, int t, ti_link *one) {
 }
 
 ti_link_diff *ti_motion_root_bar(const ti_motion *m, int t, ti_motion_bar *bar) {
-    return tree_of(m, t)->welded ? &bar->root[t] : root_bar(m, t, bar);
+    return tree_of(m, t)->shifted ? &bar->root[t] : root_bar(m, t, bar);
 }
 
 static void clear(const ti_motion *m, int t, ti_motion_bar *bar) {
@@ -422,7 +422,7 @@ static void clear(const ti_motion *m, int t, ti_motion_bar *bar) {
     size_t w = (size_t)tree->nv;
     memset(bar->link + tree->body0, 0, sizeof *bar->link * (size_t)tree->nbody);
     if (tree->single) return;
-    if (tree->welded) memset(bar->root + t, 0, sizeof *bar->root);
+    if (tree->shifted) memset(bar->root + t, 0, sizeof *bar->root);
     memset(bar->axis + tree->v, 0, sizeof *bar->axis * w);
     ti_tree_clear_inertia_bar(m, tree, bar);
     memset(bar->now + tree->v, 0, sizeof *bar->now * w), memset(bar->free + tree->v, 0, sizeof *bar->free * w);

@@ -43,7 +43,8 @@ void ti_motion_solve(const ti_motion *m, int t, const double *in, double *out);
 void ti_motion_times(const ti_motion *m, int t, const double *in, double *out);
 /* The next q and v (both of the whole state) from a displacement D and a velocity V of the tree. */
 void ti_motion_integrate(const ti_motion *m, int t, const double *D, const double *V, double *q, double *v);
-/* The free root of a tree as one body with all that is welded to it; *one is room for it. */
+/* The free root of a tree as one body with all that is welded to it, of one that moves its origin as if its centre of
+ * mass were there; *one is room for it. */
 const ti_link *ti_motion_root(const ti_motion *m, int t, ti_link *one);
 /* Root mean square of how far the matter of the tree moves in a displacement D. */
 double ti_motion_moved(const ti_motion *m, int t, const double *D);

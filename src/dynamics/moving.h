@@ -39,7 +39,8 @@ typedef struct ti_motion {
     ti_spatial_inertia *inertia; /* (nbody) */
     double *M, *factor;          /* (model->nM) with damping and springs; its factor: branch.h */
     struct ti_tree_jac *jac;     /* the caller's, where steps are made: room for Jacobians */
-    ti_vec *centre;              /* (ntree) of mass, of a free root and what is welded to it, in the root's frame */
+    ti_vec *centre;              /* (ntree) what a shifted free root moves, in its frame: the centre of mass of it and
+                                    what is welded to it, or its origin */
     const double *q, *v, *u;     /* of the model: of the last load, v of that of actuators */
     ti_actuator_now *actuator;   /* (nactuator) */
     double *driven, *applied;    /* (nv) what they do, and with the forces of u */
@@ -54,7 +55,7 @@ typedef struct ti_motion_bar {
     ti_link_diff *link; /* (nbody) */
     /* Of trees with joints, as in ti_motion. */
     ti_spatial *axis;
-    ti_link_diff *root; /* (ntree) of a free root that others are welded to, as one body with them */
+    ti_link_diff *root; /* (ntree) of a shifted free root, as one body with what is welded to it */
     double *M, *now, *free;
     double *own;                              /* (nv) of the joints' own numbers in q */
     ti_spatial *twist, *bias, *eta, *carried; /* on the way */

@@ -94,7 +94,7 @@ void ti_tree_root_axes(ti_motion *m, const ti_link *l, ti_vec centre, int v) {
 
 const ti_link *ti_tree_root(const ti_motion *m, int t, ti_link *one) {
     const ti_tree *tree = &m->model->tree[t];
-    if (!tree->welded) return &m->link[tree->body0];
+    if (!tree->shifted) return &m->link[tree->body0];
     *one = m->link[tree->body0];
     one->com = m->centre[t], one->xc = ti_add(one->xo, ti_mul(&one->R, one->com));
     return one;
@@ -105,9 +105,11 @@ static bool is_of_root(const ti_motion *m, const ti_tree *tree, int body) {
     return m->model->body[body].last == m->model->body[tree->body0].last;
 }
 
-/* The centre of mass of a free root with what is welded to it, where all of them stand. */
+/* What a free root that does not move its own centre of mass does: that of it with what is welded to it, where all of
+ * them stand, or the origin of its frame. */
 static ti_vec centre_of(const ti_motion *m, int t) {
     const ti_tree *tree = &m->model->tree[t];
+    if (tree->framed) return (ti_vec){0, 0, 0};
     const ti_link *root = &m->link[tree->body0];
     double mass = 0;
     ti_vec sum = {0, 0, 0};
@@ -118,12 +120,12 @@ static ti_vec centre_of(const ti_motion *m, int t) {
     return ti_scale(1 / mass, ti_tmul(&root->R, sum));
 }
 
-/* A free root's velocity is that of the centre of mass, with what is welded to it, and so are forces about it. */
+/* A free root's velocity is that of the point that its joint moves, and forces are about that. */
 static void root_now(ti_motion *m, int t, const double *v, const double *u) {
     const ti_tree *tree = &m->model->tree[t];
     ti_link *l = &m->link[tree->body0], one;
     ti_vec at = l->v;
-    if (tree->welded) {
+    if (tree->shifted) {
         m->centre[t] = centre_of(m, t);
         at = ti_add(ti_load3(v + tree->v), ti_mul(&l->R, ti_cross(l->w, m->centre[t])));
         if (u) l->torque = ti_sub(ti_load3(u + tree->v + 3), ti_cross(m->centre[t], ti_tmul(&l->R, l->f)));
@@ -258,10 +260,11 @@ static void joint_forces(const ti_motion *m, const ti_tree *tree, const double *
     for (int d = tree->v; d < tree->v + tree->nv; d++) {
         const ti_joint *j = &model->joint[model->dof[d].joint];
         force[d] = 0;
-        if (j->kind == TI_JOINT_FREE) continue;
+        if (j->p < 0) continue;
         const double *own = p + j->p;
-        force[d] = (m->u ? m->u[d] : 0) - own[TI_P_DAMPING] * m->now[d];
-        if (own[TI_P_STIFFNESS] == 0) continue;
+        bool given = m->u && j->kind != TI_JOINT_FREE;
+        force[d] = (given ? m->u[d] : 0) - own[TI_P_DAMPING] * m->now[d];
+        if (ti_stiffness(j, own) == 0) continue;
         force[d] -= own[TI_P_STIFFNESS] * (ti_stretch(j, own, m->q, d) + dt * m->now[d]);
     }
     if (!tree->rooted) return;
@@ -295,9 +298,9 @@ bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double 
     ti_tree_composite(m, tree, M);
     for (int d = v0; d < v0 + w; d++) {
         const ti_joint *j = &model->joint[model->dof[d].joint];
-        if (j->kind == TI_JOINT_FREE) continue;
+        if (j->p < 0) continue;
         const double *own = p + j->p;
-        M[(d - v0) * w + d - v0] += own[TI_P_ARMATURE] + dt * (own[TI_P_DAMPING] + dt * own[TI_P_STIFFNESS]);
+        M[(d - v0) * w + d - v0] += own[TI_P_ARMATURE] + dt * (own[TI_P_DAMPING] + dt * ti_stiffness(j, own));
     }
     ti_actuators_damp(m, t, p, dt, M);
     if (!ti_branch_factor(model->dof + v0, v0, w, M, factor)) return false;
@@ -324,9 +327,11 @@ double ti_tree_energy(const ti_motion *m, int t, const double *p, const double *
     }
     for (int d = tree->v; d < tree->v + tree->nv; d++) {
         const ti_joint *j = &model->joint[model->dof[d].joint];
-        if (j->kind == TI_JOINT_FREE) continue;
-        const double *own = p + j->p, stretch = ti_stretch(j, own, q, d);
-        e += 0.5 * own[TI_P_ARMATURE] * m->now[d] * m->now[d] + 0.5 * own[TI_P_STIFFNESS] * stretch * stretch;
+        if (j->p < 0) continue;
+        const double *own = p + j->p;
+        bool free = j->kind == TI_JOINT_FREE;
+        double stretch = free ? 0 : ti_stretch(j, own, q, d);
+        e += 0.5 * own[TI_P_ARMATURE] * m->now[d] * m->now[d] + 0.5 * ti_stiffness(j, own) * stretch * stretch;
     }
     return e;
 }
@@ -451,25 +456,26 @@ static void joints_vjp(const ti_motion *m, const ti_tree *tree, const double *p,
     int w = tree->nv;
     for (int d = tree->v; d < tree->v + w; d++) {
         const ti_joint *j = &model->joint[model->dof[d].joint];
-        if (j->kind == TI_JOINT_FREE) continue;
+        if (j->p < 0) continue;
         const double *own = p + j->p, y = bar->y[d], on = bar->M[tree->M + (size_t)((d - tree->v) * (w + 1))];
-        bar->v[d] -= (own[TI_P_DAMPING] + dt * own[TI_P_STIFFNESS]) * y;
-        if (d == j->v) spring_vjp(m, j, own[TI_P_STIFFNESS], bar->y + d, q_bar + d);
+        bar->v[d] -= (own[TI_P_DAMPING] + dt * ti_stiffness(j, own)) * y;
+        if (d == j->v) spring_vjp(m, j, ti_stiffness(j, own), bar->y + d, q_bar + d);
         if (!p_bar) continue;
         double *to = p_bar + j->p;
         to[TI_P_ARMATURE] += on;
         to[TI_P_DAMPING] += dt * on - y * m->now[d];
+        if (j->kind == TI_JOINT_FREE) continue;
         to[TI_P_STIFFNESS] += dt * dt * on - y * (ti_stretch(j, own, m->q, d) + dt * m->now[d]);
         if (j->kind != TI_JOINT_BALL) to[TI_P_SPRINGREF] += own[TI_P_STIFFNESS] * y;
     }
 }
 
-/* What the next place and velocity of a free root ask of it, where others are welded to it. @return the cotangent of
- * its centre of mass. */
-static ti_vec welded_vjp(const ti_motion *m, int t, ti_motion_bar *bar) {
+/* What the next place and velocity of a free root ask of it, where it is as one body with others or moves its origin.
+ * @return the cotangent of the point that its joint moves. */
+static ti_vec shifted_vjp(const ti_motion *m, int t, ti_motion_bar *bar) {
     const ti_tree *tree = &m->model->tree[t];
     const ti_link_diff *d = &bar->root[t];
-    if (!tree->welded) return (ti_vec){0, 0, 0};
+    if (!tree->shifted) return (ti_vec){0, 0, 0};
     ti_add3(bar->place + tree->v, d->xc), ti_add3(bar->place + tree->v + 3, d->th);
     return ti_add(d->com, ti_tmul(&m->link[tree->body0].R, d->xc));
 }
@@ -482,7 +488,7 @@ static void root_vjp(const ti_motion *m, int t, ti_motion_bar *bar, double *q_ba
     ti_link one;
     const ti_link *l = ti_tree_root(m, t, &one);
     int v0 = tree->v;
-    *centre_bar = welded_vjp(m, t, bar);
+    *centre_bar = shifted_vjp(m, t, bar);
     ti_vec lin = ti_tmul(&l->R, ti_load3(bar->place + v0)), vb = ti_tmul(&l->R, ti_load3(bar->v + v0));
     ti_vec f_bar = ti_load3(bar->y + v0), t_bar = ti_load3(bar->y + v0 + 3);
     ti_vec fb = ti_tmul(&l->R, l->f), fb_bar = ti_cross(l->com, t_bar); /* torque = tau - com x R'f */
@@ -518,12 +524,12 @@ static void centre_vjp(const ti_motion *m, const ti_tree *tree, ti_vec centre_ba
 
 void ti_tree_matter_vjp(const ti_motion *m, const ti_tree *tree, const ti_motion_bar *bar, ti_vec centre_bar,
                         double *p_bar) {
-    if (tree->welded) centre_vjp(m, tree, centre_bar, p_bar);
+    if (tree->shifted && !tree->framed) centre_vjp(m, tree, centre_bar, p_bar);
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
         const ti_link_diff *d = &bar->link[b];
         double *to = p_bar + m->model->body[b].p;
         ti_vec com = ti_add(d->com, ti_tmul(&m->link[b].R, d->xc));
-        if (m->model->body[b].free >= 0 && !tree->welded) com = ti_add(com, centre_bar);
+        if (m->model->body[b].free >= 0 && !tree->shifted) com = ti_add(com, centre_bar);
         to[TI_P_MASS] += d->mass;
         ti_add3(to + TI_P_COM, com);
         ti_sym_add(to + TI_P_INERTIA, &d->I);

@@ -1,7 +1,8 @@
 /* tree.h -- a tree with joints through a step: where its links are, its inertia, the velocity that its forces give.
  *
  * Inside a step the velocities of a free root are those of its centre of mass, with all that is welded to it, and its
- * spin, as of a free body, then come those of the joints. docs/math.md eq. (150)-(156).
+ * spin, as of a free body, then come those of the joints; of one whose joint has numbers, those of the origin of its
+ * frame and its spin, which these are about. docs/math.md eq. (150)-(156), (515).
  */
 #ifndef TI_TREE_H
 #define TI_TREE_H
@@ -15,7 +16,7 @@ void ti_tree_place(ti_motion *m, int body, const double *q);
 void ti_tree_composite(ti_motion *m, const ti_tree *tree, double *M);
 /* Axes of a free root, from number v on: it moves along the world's axes and turns about `centre`. */
 void ti_tree_root_axes(ti_motion *m, const ti_link *l, ti_vec centre, int v);
-/* A free root whose centre of mass is that of all that is welded to it; *one is room for it. */
+/* A free root whose centre of mass is the point that its joint moves; *one is room for it. */
 const ti_link *ti_tree_root(const ti_motion *m, int t, ti_link *one);
 /* What a tree with joints has, of a single free body that was loaded as such. */
 void ti_tree_adopt(ti_motion *m, int t);

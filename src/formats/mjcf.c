@@ -199,7 +199,8 @@ static bool is_bounded(const ti_mjcf *r) {
 }
 
 /* The body of `node`; its joints and geoms come later. @return its id, -2 after an error. */
-static int add_body(ti_mjcf *r, xmlNode *node, int parent, const ti_frame *pose, const matter *has) {
+static int add_body(ti_mjcf *r, xmlNode *node, int parent, const ti_frame *pose, const matter *has,
+                    const ti_mjcf_moves *moves) {
     const xmlNode *inertial = has->inertial;
     tribo_body_def d = tribo_default_body();
     d.parent = parent;
@@ -207,6 +208,7 @@ static int add_body(ti_mjcf *r, xmlNode *node, int parent, const ti_frame *pose,
     memcpy(d.pos, pose->pos, sizeof d.pos);
     memcpy(d.quat, pose->quat, sizeof d.quat);
     ti_mjcf_numbers(r, node, -1, "gravcomp", &d.gravcomp, 1, 1);
+    d.damping = moves->damping, d.armature = moves->armature, d.frictionloss = moves->frictionloss;
     bool counts = inertial_counts(r, has);
     if (!inertial && r->inertia == TI_INERTIA_GIVEN)
         ti_xml_fail(&r->error, node, NULL, "inertial is missing, and inertiafromgeom is false");
@@ -221,7 +223,7 @@ static int add_body(ti_mjcf *r, xmlNode *node, int parent, const ti_frame *pose,
         return -2;
     }
     r->body = grown;
-    r->body[r->nbody] = (ti_mjcf_body){node, counts};
+    r->body[r->nbody] = (ti_mjcf_body){node, counts, moves->free};
     ti_mjcf_at(r, counts ? inertial : node);
     bool later = counts && ti_mjcf_mends(r); /* what will be mended is looked at then */
     d.inertia_given = counts && !later;
@@ -276,7 +278,7 @@ static void read_children(ti_mjcf *r, xmlNode *node, const inside *in) {
 }
 
 /* A body of motion capture does not move by itself: it stands in the world where it is placed. */
-static bool is_mocap(ti_mjcf *r, const xmlNode *node, int depth, ti_mjcf_moves moves) {
+static bool is_mocap(ti_mjcf *r, const xmlNode *node, int depth, ti_mjcf_way moves) {
     static const char *const WORDS[] = {"false", "true", NULL};
     if (ti_mjcf_choice(r, node, -1, "mocap", WORDS, 0) != 1) return false;
     if (depth > 1) ti_xml_fail(&r->error, node, "mocap", "it belongs to a body right in the world");
@@ -290,20 +292,20 @@ static void read_body(ti_mjcf *r, xmlNode *node, int parent, int childclass, con
     enum { DEPTH_LIMIT = 100 };
     ti_frame pose;
     matter has = {0};
-    ti_mjcf_moves moves = TI_MOVES_NOT;
+    ti_mjcf_moves moves = {.way = TI_MOVES_NOT};
     ti_mjcf_judge(r, node, -1, "body");
     childclass = ti_mjcf_enter(r, node, childclass, frame, &pose);
     ti_mjcf_moves_of(r, node, childclass, depth, &moves);
-    bool mocap = is_mocap(r, node, depth, moves);
+    bool mocap = is_mocap(r, node, depth, moves.way);
     find_matter(r, node, childclass, &IDENTITY, &has);
     if (depth > DEPTH_LIMIT) ti_xml_fail(&r->error, node, NULL, "nested more than %d deep", DEPTH_LIMIT);
     if (ti_mjcf_bad(r)) return;
     bool matters = has.inertial || has.geom || (parent >= 0 && is_bounded(r)),
-         own_body = moves || (parent >= 0 && matters);
+         own_body = moves.way || (parent >= 0 && matters);
     if (matters && !own_body) r->static_matter = node;
-    int id = own_body ? add_body(r, node, parent, &pose, &has) : parent;
+    int id = own_body ? add_body(r, node, parent, &pose, &has, &moves) : parent;
     if (!own_body) keep_rider(r, node, parent, &pose, mocap);
-    if (moves == TI_MOVES_BY_JOINTS && !ti_mjcf_bad(r)) ti_mjcf_joints(r, node, id, childclass, &IDENTITY);
+    if (moves.way == TI_MOVES_BY_JOINTS && !ti_mjcf_bad(r)) ti_mjcf_joints(r, node, id, childclass, &IDENTITY);
     bool weighs = own_body && (!inertial_counts(r, &has) || ti_mjcf_took_over(has.inertial));
     inside in = {id, childclass, depth, weighs, own_body ? IDENTITY : pose};
     if (!ti_mjcf_bad(r)) read_children(r, node, &in);

@@ -228,6 +228,14 @@ static void edit_joint(ti_edit *e, int i) {
     ti_edit_set_numbers(e, e->scene.joint[i].node, "range", range, 2);
 }
 
+static void edit_free(ti_edit *e, int body) {
+    static const char *const word[TI_P_FREE] = {"damping", "armature", "frictionloss"};
+    int free = e->now->body[body].free, p = free >= 0 ? e->now->joint[free].p : -1;
+    for (int k = 0; p >= 0 && k < TI_P_FREE; k++)
+        if (e->have[p + k] != e->want[p + k])
+            ti_edit_set_numbers(e, e->scene.body[body].free, word[k], e->want + p + k, 1);
+}
+
 /* A range where it is in force, which the element says itself from now on. */
 static void edit_range(ti_edit *e, xmlNode *node, const char *range, const char *limited, int at, bool in_force) {
     if (!in_force || !any_differs(e, at, 2, TRIBO_PARAM_CTRLRANGE)) return;
@@ -436,6 +444,7 @@ void ti_edit_scene(ti_edit *e, const tribo_model *m) {
     edit_fluid(e);
     edit_bodies(e, m);
     for (int i = 0; i < m->size.njoint; i++) edit_joint(e, i);
+    for (int i = 0; i < m->size.nbody; i++) edit_free(e, i);
     for (int i = 0; i < m->size.nactuator; i++) edit_actuator(e, i);
     for (int i = 0; i < m->size.ntendon; i++) edit_tendon(e, i);
     for (int i = 0; i < m->size.nsite; i++) edit_site(e, i);

@@ -13,18 +13,21 @@ static const char *type_of(ti_mjcf *r, const xmlNode *node, int class) {
     return type ? type : "hinge";
 }
 
-/* A free joint has no spring, and nothing that slows it down. */
-static void judge_free(ti_mjcf *r, const xmlNode *node, int class) {
-    static const char *const ZERO[] = {"damping", "armature", "stiffness", "frictionloss"};
-    double x;
+/* A free joint has no spring; a <freejoint> has no numbers, nor defaults. */
+static void read_free(ti_mjcf *r, xmlNode *node, int class, ti_mjcf_moves *moves) {
+    double stiffness;
+    moves->free = node;
     ti_mjcf_judge(r, node, ti_xml_is(node, "joint") ? class : -1, "body");
-    for (size_t i = 0; i < sizeof ZERO / sizeof *ZERO && ti_xml_is(node, "joint"); i++)
-        if (ti_mjcf_numbers(r, node, class, ZERO[i], &x, 1, 1) && x != 0)
-            ti_mjcf_need_of(r, node, ZERO[i], ZERO[i], "of a free joint only 0 is supported");
+    if (!ti_xml_is(node, "joint")) return;
+    ti_mjcf_numbers(r, node, class, "damping", &moves->damping, 1, 1);
+    ti_mjcf_numbers(r, node, class, "armature", &moves->armature, 1, 1);
+    ti_mjcf_numbers(r, node, class, "frictionloss", &moves->frictionloss, 1, 1);
+    if (ti_mjcf_numbers(r, node, class, "stiffness", &stiffness, 1, 1) && stiffness != 0)
+        ti_mjcf_need_of(r, node, "stiffness", "stiffness", "of a free joint only 0 is supported");
 }
 
 void ti_mjcf_moves_of(ti_mjcf *r, const xmlNode *body, int childclass, int depth, ti_mjcf_moves *moves) {
-    for (const xmlNode *c = ti_xml_child(&r->error, body); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
+    for (xmlNode *c = ti_xml_child(&r->error, body); c && !ti_mjcf_bad(r); c = ti_xml_next(&r->error, c)) {
         if (ti_xml_is(c, "frame")) {
             const char *class = ti_xml_attr(&r->error, c, "childclass");
             int inner = class ? ti_mjcf_class_find(r, c, "childclass", class) : childclass;
@@ -33,11 +36,11 @@ void ti_mjcf_moves_of(ti_mjcf *r, const xmlNode *body, int childclass, int depth
         if (!is_joint(c)) continue;
         int class = ti_mjcf_class_of(r, c, childclass);
         bool free = !ti_mjcf_bad(r) && strcmp(type_of(r, c, class), "free") == 0;
-        if (*moves == TI_MOVES_FREELY || (*moves && free))
+        if (moves->way == TI_MOVES_FREELY || (moves->way && free))
             ti_xml_fail(&r->error, c, NULL, "a second joint, beside a free one");
         if (free && depth > 1) ti_xml_fail(&r->error, c, NULL, "a free joint belongs to a body right in the world");
-        if (free) judge_free(r, c, class);
-        *moves = free ? TI_MOVES_FREELY : TI_MOVES_BY_JOINTS;
+        if (free) read_free(r, c, class, moves);
+        moves->way = free ? TI_MOVES_FREELY : TI_MOVES_BY_JOINTS;
     }
 }
 

@@ -35,6 +35,7 @@ void ti_mjcf_turn_off(ti_mjcf *r) {
         if (r->off & TI_OFF_LIMIT) b->joint[i].def.limited = false;
         if (r->off & TI_OFF_DRY) b->joint[i].def.frictionloss = 0;
     }
+    for (int i = 0; i < b->nbody && (r->off & TI_OFF_DRY); i++) b->body[i].def.frictionloss = 0;
     for (int i = 0; i < b->ngeom && (r->off & TI_OFF_CONTACT); i++)
         b->geom[i].def.contype = b->geom[i].def.conaffinity = 0;
     if (r->off & TI_OFF_CONTACT) b->npair = r->npair = r->ntwin = 0;

@@ -43,6 +43,7 @@ typedef struct ti_mjcf_need {
 typedef struct ti_mjcf_body {
     xmlNode *node;
     bool inertial; /* its inertia comes from its <inertial> */
+    xmlNode *free; /* its free joint, or NULL */
 } ti_mjcf_body;
 
 /* A body that is none of the builder's: it moves with one, or with the world, and has nothing in it of its own. */
@@ -238,9 +239,15 @@ int ti_mjcf_choice(ti_mjcf *r, const xmlNode *node, int class, const char *name,
                    int fallback);
 
 /* ---- mjcf_joint.c ---- */
-/* depth: 1 right in the world. How the joints in a body's element let it move: not at all, freely, or by hinges and
- * slides. */
-typedef enum ti_mjcf_moves { TI_MOVES_NOT, TI_MOVES_FREELY, TI_MOVES_BY_JOINTS } ti_mjcf_moves;
+/* How the joints in a body's element let it move: not at all, freely, or by hinges, slides and balls; the free one with
+ * its numbers. */
+typedef enum ti_mjcf_way { TI_MOVES_NOT, TI_MOVES_FREELY, TI_MOVES_BY_JOINTS } ti_mjcf_way;
+typedef struct ti_mjcf_moves {
+    ti_mjcf_way way;
+    xmlNode *free; /* or NULL */
+    double damping, armature, frictionloss;
+} ti_mjcf_moves;
+/* depth: 1 right in the world. */
 void ti_mjcf_moves_of(ti_mjcf *r, const xmlNode *body, int childclass, int depth, ti_mjcf_moves *moves);
 /* Joints whose actuators are to carry weights join the list where there are no actuators. */
 void ti_mjcf_borne(ti_mjcf *r);

@@ -163,6 +163,19 @@ static tribo_status judge_outcome(const ti_edit *e, const tribo_model *m, tribo_
     return judge_axes(e, m, diag);
 }
 
+/* A free joint all of whose numbers are 0 would be read as one without numbers. */
+static tribo_status judge_free(const tribo_model *m, const double *p, tribo_diag *diag) {
+    for (int i = 0; i < m->size.nbody; i++) {
+        int free = m->body[i].free, at = free >= 0 ? m->joint[free].p : -1;
+        if (at >= 0 && !(p[at + TI_P_DAMPING] > 0 || p[at + TI_P_ARMATURE] > 0 || p[at + TI_P_FREE_LOSS] > 0))
+            return ti_fail(diag, TRIBO_E_ARG, 0,
+                           "%s/free_damping: one of damping, armature and frictionloss of a free joint that has them "
+                           "must be > 0",
+                           m->body[i].name);
+    }
+    return TRIBO_OK;
+}
+
 /* Edit and read until the tree reads as the numbers wanted. */
 static tribo_status edit_until_right(ti_edit *e, const tribo_model *m, tribo_diag *diag) {
     enum { PASSES = 4 };
@@ -199,6 +212,7 @@ static tribo_status write_tree(ti_edit *e, const char *out, tribo_diag *diag) {
 tribo_status tribo_model_save(const tribo_model *m, const double *p, const char *path, const char *out,
                               tribo_diag *diag) {
     tribo_status status = tribo_params_check(m, p, diag);
+    if (status == TRIBO_OK) status = judge_free(m, p, diag);
     if (status != TRIBO_OK) return status;
     if (!out) return ti_fail(diag, TRIBO_E_ARG, 0, "no name for the new file");
     char *text;

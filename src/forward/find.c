@@ -286,7 +286,7 @@ static tribo_status limits(tribo_ws *ws, const ti_joint *j, const double *farthe
 static tribo_status joints(tribo_ws *ws, const double *farthest, const double *p) {
     const tribo_model *m = ws->model;
     tribo_status s = TRIBO_OK;
-    for (int k = 0; k < m->size.njoint && s == TRIBO_OK; k++) {
+    for (int k = 0; k < ti_joints(m) && s == TRIBO_OK; k++) {
         const ti_joint *j = &m->joint[k];
         if (j->limited) s = limits(ws, j, farthest, p);
         int n = j->dry ? ti_joint_of(j->kind)->nv : 0;
@@ -438,7 +438,7 @@ tribo_status ti_step_find(tribo_ws *ws, ti_frame *f, const double *p) {
         join(ws, true);
     }
     ws->ntouch = ws->nfound;
-    if (ws->model->size.njoint > 0) {
+    if (ws->model->size.njoint > 0 || ws->model->nbraked > 0) {
         if (ws->ntouch > 0) group_reaches(ws, ws->weight, ws->D);
         s = joints(ws, ws->ntouch > 0 ? ws->weight : NULL, p);
     }

@@ -367,9 +367,9 @@ void ti_hit_pose(tribo_ws *ws, const ti_frame *f, int k);
 static inline double ti_hit_time(const ti_frame *f, const ti_island *is, int i) {
     return f->con[is->con0 + f->hit[i].by].tau;
 }
-/* Whether a tree moves as a free body does: one by itself, or as others are welded to it. */
+/* Whether a tree moves as a free body does: one by itself, or as others are welded to it; its joint without numbers. */
 static inline bool ti_tree_is_free(const ti_tree *tree) {
-    return tree->rooted && tree->nv == TI_FREE_NV;
+    return tree->rooted && !tree->framed && tree->nv == TI_FREE_NV;
 }
 /* Both sides of it then; those of the world are not written. */
 void ti_hit_sides(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, ti_moved *sides);

@@ -146,7 +146,7 @@ static void pose_coefficient(tribo_ws *ws, const ti_frame *f, int i, const doubl
     ws->what[i] = CONSTRAINT[c->kind];
     ti_pose_compliance(ws, f, i, p);
     if (c->kind == TI_CON_DRY) {
-        ws->mu[i] = ws->options.dt * p[m->joint[m->dof[c->v].joint].p + TI_P_FRICTIONLOSS], ws->mu_hit[i] = 0;
+        ws->mu[i] = ws->options.dt * p[ti_loss_at(&m->joint[m->dof[c->v].joint])], ws->mu_hit[i] = 0;
         return;
     }
     if (ti_con_spins(c)) {

@@ -3,6 +3,7 @@
 #include "contact/reverse/panel.h"
 #include "forward/frame.h"
 #include "model/possible.h"
+#include "model/state.h"
 
 tribo_options tribo_default_options(void) {
     return (tribo_options){.struct_size = sizeof(tribo_options)};
@@ -44,7 +45,10 @@ static int default_contacts(const tribo_model *m) {
     int64_t n = c.most < c.enough ? c.most : c.enough;
     if (m->spins) n *= 3;
     n += 2 * m->size.nequality + 2 * m->size.ntendon;
-    for (int j = 0; j < m->size.njoint; j++) n += 2 * m->joint[j].limited + 3 * m->joint[j].dry;
+    for (int j = 0; j < ti_joints(m); j++) {
+        const ti_joint *of = &m->joint[j];
+        n += 2 * of->limited + (of->kind == TI_JOINT_FREE ? (int)TI_FREE_NV : 3) * of->dry;
+    }
     return n < TI_COUNT_LIMIT ? (int)n : TI_COUNT_LIMIT;
 }
 
@@ -235,7 +239,7 @@ static const char *options_flaw(const tribo_options *o) {
 /* What a model with limits and dry friction of joints cannot be stepped by; NULL if it can. */
 static const char *joints_flaw(const tribo_model *m, const tribo_options *o) {
     bool any = false, dry = false;
-    for (int j = 0; j < m->size.njoint; j++) {
+    for (int j = 0; j < ti_joints(m); j++) {
         dry = dry || m->joint[j].dry;
         any = any || dry || m->joint[j].limited;
     }

@@ -9,8 +9,8 @@
 
 /* What the layout needs to know. */
 typedef struct plan {
-    int nbody, njoint, nfree, ngeom, npair, nequality, nmoving; /* nmoving: geoms of bodies */
-    int nactuator, npull, ncap, nkey, nsite, nsited, ntendon;   /* nsited: actuators at sites */
+    int nbody, njoint, nfree, nbraked, ngeom, npair, nequality, nmoving; /* nmoving: geoms of bodies */
+    int nactuator, npull, ncap, nkey, nsite, nsited, ntendon;            /* nsited: actuators at sites */
     bool fluid;
     int nq, nv;
     int nmesh;
@@ -20,9 +20,9 @@ typedef struct plan {
 
 /* Of p. */
 static int numbers(const plan *n) {
-    return TI_P_BODIES + n->nbody * TI_P_BODY + n->njoint * TI_P_JOINT + n->nactuator * TI_P_ACTUATOR +
-           n->nsited * TI_P_MORE_GEARS + n->fluid * TI_P_FLUID + n->ntendon * TI_P_TENDON + n->nsite * TI_P_SITE +
-           n->ngeom * TI_P_GEOM + n->npair * TI_P_PAIR;
+    return TI_P_BODIES + n->nbody * TI_P_BODY + n->njoint * TI_P_JOINT + n->nbraked * TI_P_FREE +
+           n->nactuator * TI_P_ACTUATOR + n->nsited * TI_P_MORE_GEARS + n->fluid * TI_P_FLUID +
+           n->ntendon * TI_P_TENDON + n->nsite * TI_P_SITE + n->ngeom * TI_P_GEOM + n->npair * TI_P_PAIR;
 }
 
 static tribo_model *lay_out(ti_arena *at, const tribo_builder *b, const plan *n, char **text) {
@@ -80,6 +80,11 @@ static void mark_used(tribo_model *m) {
         used[TI_P_LOWER] = j->limited && !ball;
         used[TI_P_UPPER] = used[TI_P_BOUNCE] = j->limited;
     }
+    for (int i = m->size.njoint; i < ti_joints(m); i++) {
+        const ti_joint *j = &m->joint[i];
+        if (j->p >= 0) m->used[j->p + TI_P_DAMPING] = m->used[j->p + TI_P_ARMATURE] = true;
+        if (j->p >= 0) m->used[ti_loss_at(j)] = j->dry;
+    }
     ti_possible_used(m);
 }
 
@@ -108,6 +113,18 @@ static void add_joint(tribo_model *m, const tribo_builder *b, ti_body *body, int
     body->njoint++;
 }
 
+/* After those of the other joints. */
+static void add_free(tribo_model *m, const tribo_builder *b, ti_body *body, int i, int q, int v) {
+    const tribo_body_def *d = &b->body[i].def;
+    const double own[TI_P_FREE] = {d->damping, d->armature, d->frictionloss};
+    int p = TI_P_BODIES + b->nbody * TI_P_BODY + b->njoint * TI_P_JOINT + m->nbraked * TI_P_FREE;
+    bool braked = ti_rec_is_braked(&b->body[i]);
+    body->free = m->size.njoint + m->nfree++;
+    m->joint[body->free] =
+        (ti_joint){.kind = TI_JOINT_FREE, .body = i, .q = q, .v = v, .p = braked ? p : -1, .dry = d->frictionloss > 0};
+    if (braked) memcpy(m->p0 + p, own, sizeof own), m->nbraked++;
+}
+
 /* Its place in a tree, and its joints. @return how many numbers it has in v. */
 static int place_body(tribo_model *m, const tribo_builder *b, int i, int q, int v, char **text) {
     const ti_body_rec *r = &b->body[i];
@@ -122,15 +139,13 @@ static int place_body(tribo_model *m, const tribo_builder *b, int i, int q, int 
         add_joint(m, b, body, i, k, q + nq, v + nv, text);
         nq += row->nq, nv += row->nv;
     }
-    if (is_free) {
-        body->free = m->size.njoint + m->nfree++, nv = TI_FREE_NV;
-        m->joint[body->free] = (ti_joint){.kind = TI_JOINT_FREE, .body = i, .q = q, .v = v, .p = -1};
-    }
-    if (body->parent < 0) m->tree[m->ntree++] = (ti_tree){i, 0, q, v, 0, 0, is_free, false, false};
+    if (is_free) add_free(m, b, body, i, q, v), nv = TI_FREE_NV;
+    if (body->parent < 0)
+        m->tree[m->ntree++] = (ti_tree){.body0 = i, .q = q, .v = v, .rooted = is_free, .framed = ti_rec_is_braked(r)};
     ti_tree *tree = &m->tree[m->ntree - 1];
     body->tree = m->ntree - 1;
     tree->nbody++, tree->nv += nv;
-    tree->single = tree->rooted && tree->nbody == 1;
+    tree->single = tree->rooted && !tree->framed && tree->nbody == 1;
     return nv;
 }
 
@@ -172,7 +187,7 @@ static void measure_trees(tribo_model *m) {
     for (int i = 0; i < m->size.nbody; i++) chain_dofs(m, i);
     for (int t = 0; t < m->ntree; t++) {
         int nv = m->tree[t].nv;
-        m->tree[t].M = m->nM, m->tree[t].welded = is_welded(m, &m->tree[t]);
+        m->tree[t].M = m->nM, m->tree[t].shifted = m->tree[t].framed || is_welded(m, &m->tree[t]);
         m->chains = m->chains || !m->tree[t].single;
         m->nM += (size_t)nv * (size_t)nv;
         if (nv > m->widest) m->widest = nv;
@@ -217,7 +232,8 @@ static int fill_pulls(tribo_model *m, const tribo_builder *b, const ti_actuator_
 
 /* After the joints. */
 static void fill_actuators(tribo_model *m, const tribo_builder *b, char **text) {
-    int at = TI_P_BODIES + b->nbody * TI_P_BODY + b->njoint * TI_P_JOINT, more = at + b->nactuator * TI_P_ACTUATOR;
+    int at = TI_P_BODIES + b->nbody * TI_P_BODY + b->njoint * TI_P_JOINT + m->nbraked * TI_P_FREE;
+    int more = at + b->nactuator * TI_P_ACTUATOR;
     for (int i = 0; i < b->nactuator; i++, at += TI_P_ACTUATOR) {
         const ti_actuator_rec *r = &b->actuator[i];
         const tribo_actuator_def *d = &r->def;
@@ -395,6 +411,14 @@ static bool settle_inertia(tribo_builder *b) {
     return true;
 }
 
+/* What belongs to a free joint, of a body that has none. */
+static void judge_brakes(tribo_builder *b) {
+    for (int i = 0; i < b->nbody; i++)
+        if (ti_rec_has_brakes(&b->body[i]) && !ti_rec_is_free(&b->body[i]))
+            ti_builder_fail(b, TRIBO_E_ARG, b->body[i].line,
+                            "body %s: damping, armature and frictionloss are of a body that is free", b->body[i].name);
+}
+
 /* Equalities between bodies that are welded to one another hold, or never will. */
 static void judge_equalities(tribo_builder *b) {
     for (int i = 0; i < b->nequality; i++) {
@@ -416,7 +440,10 @@ static plan measure(const tribo_builder *b) {
     plan n = {.nbody = b->nbody, .njoint = b->njoint, .ngeom = b->ngeom, .npair = b->npair, .nequality = b->nequality};
     n.nmesh = b->nmesh, n.mesh = b->mesh;
     ti_builder_widths(b, &n.nq, &n.nv);
-    for (int i = 0; i < b->nbody; i++) n.text += strlen(b->body[i].name) + 1, n.nfree += ti_rec_is_free(&b->body[i]);
+    for (int i = 0; i < b->nbody; i++) {
+        n.text += strlen(b->body[i].name) + 1;
+        n.nfree += ti_rec_is_free(&b->body[i]), n.nbraked += ti_rec_is_braked(&b->body[i]);
+    }
     for (int i = 0; i < b->njoint; i++) n.text += strlen(b->joint[i].name) + 1;
     n.text += strlen(text_of(b->lenient)) + strlen(text_of(b->packages)) + 2;
     n.nactuator = b->nactuator, n.npull = b->npull, n.ncap = b->ncap, n.nkey = b->nkey;
@@ -478,6 +505,7 @@ tribo_status tribo_build(tribo_builder *b, tribo_model **m, tribo_diag *diag) {
     if (b->status == TRIBO_OK && b->nkey && b->nkeyed != ti_builder_key_width(b))
         ti_builder_fail(b, TRIBO_E_ARG, 0, "bodies, joints or actuators were added after a key");
     if (b->status == TRIBO_OK) settle_inertia(b);
+    if (b->status == TRIBO_OK) judge_brakes(b);
     if (b->status == TRIBO_OK) judge_equalities(b);
     if (b->status == TRIBO_OK) ti_builder_damp(b);
     tribo_model *made = b->status == TRIBO_OK ? assemble(b) : NULL;

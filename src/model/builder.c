@@ -158,13 +158,15 @@ bool ti_builder_unit(double q[4]) {
 
 static bool body_is_sound(tribo_builder *b, ti_body_rec *r) {
     tribo_body_def *d = &r->def;
-    const char *what = NULL;
+    const char *what = NULL, *brakes = ti_free_flaw((double[TI_P_FREE]){d->damping, d->armature, d->frictionloss});
     if (d->parent < TRIBO_WORLD || d->parent >= b->nbody)
         what = "there is no such parent";
     else if (d->parent >= 0 && d->parent < b->root) /* what stands between them is of another tree */
         what = "the bodies of a tree must be added one after the other, a parent's other children before the next";
     else if (!ti_finite(d->pos, 3) || !isfinite(d->gravcomp))
         what = "pos or gravcomp is not finite";
+    else if (brakes)
+        what = brakes;
     else if (!ti_builder_unit(d->quat))
         what = "quat has no direction";
     else if (d->inertia_given && !ti_finite(d->com, 3))

@@ -30,6 +30,13 @@ typedef struct ti_joint_rec {
 static inline bool ti_rec_is_free(const ti_body_rec *r) {
     return r->def.parent == TRIBO_WORLD && r->njoint == 0;
 }
+/* Whether its free joint has numbers. */
+static inline bool ti_rec_has_brakes(const ti_body_rec *r) {
+    return r->def.damping > 0 || r->def.armature > 0 || r->def.frictionloss > 0;
+}
+static inline bool ti_rec_is_braked(const ti_body_rec *r) {
+    return ti_rec_is_free(r) && ti_rec_has_brakes(r);
+}
 
 typedef struct ti_actuator_rec {
     tribo_actuator_def def;

@@ -130,6 +130,13 @@ const char *ti_material_flaw(const tribo_material *m) {
     return NULL;
 }
 
+const char *ti_free_flaw(const double *p) {
+    if (!ti_finite(p, TI_P_FREE)) return "a number of its free joint is not finite";
+    if (!(p[TI_P_DAMPING] >= 0)) return "damping must be >= 0";
+    if (!(p[TI_P_ARMATURE] >= 0)) return "armature must be >= 0";
+    return p[TI_P_FREE_LOSS] >= 0 ? NULL : "frictionloss must be >= 0";
+}
+
 const char *ti_joint_flaw(const double *p, bool limited) {
     if (!ti_finite(p, TI_P_JOINT)) return "a number is not finite";
     if (!(p[TI_P_DAMPING] >= 0)) return "damping must be >= 0";

@@ -27,6 +27,8 @@ const char *ti_material_flaw(const tribo_material *m);
 
 /* What is wrong with the four numbers of a joint; NULL if nothing is. */
 const char *ti_joint_flaw(const double *p, bool limited);
+/* The same of a free one's. */
+const char *ti_free_flaw(const double *p);
 
 /* The same of an actuator's; and what p has of a definition. */
 const char *ti_actuator_flaw(const double *p);

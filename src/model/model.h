@@ -12,6 +12,7 @@ typedef enum ti_part_of_p {
     TI_PART_GRAVITY,
     TI_PART_BODY,
     TI_PART_JOINT,
+    TI_PART_FREE, /* of a free joint that has any */
     TI_PART_ACTUATOR,
     TI_PART_GEARS, /* of an actuator at a site, beyond its first */
     TI_PART_FLUID,
@@ -50,6 +51,8 @@ enum {
     TI_P_BOUNCE,
     TI_P_JOINT
 };
+/* Of a free joint: damping and armature as of others, then dry friction. */
+enum { TI_P_FREE_LOSS = TI_P_ARMATURE + 1, TI_P_FREE };
 
 /* Of an actuator. */
 enum { TI_P_GEAR = 0, TI_P_GAIN = 1, TI_P_BIAS = 4, TI_P_CTRLRANGE = 7, TI_P_FORCERANGE = 9, TI_P_ACTUATOR = 11 };
@@ -69,12 +72,12 @@ typedef enum ti_joint_kind {
 /* Numbers of a free joint in q and in v. */
 enum { TI_FREE_NQ = 7, TI_FREE_NV = 6 };
 
-/* A free joint has no name and no numbers of its own; they come after all others. */
+/* A free joint has no name; they come after all others. It has numbers where its body was given any of them. */
 typedef struct ti_joint {
     char *name;
     ti_joint_kind kind;
     int body, q, v;
-    int p;                   /* first of its numbers in p */
+    int p;                   /* first of its numbers in p; -1 of a free one without */
     double axis[3], pos[3];  /* body frame; the axis is of length 1 */
     double ref;              /* its number in q where the body stands as it was placed */
     bool limited, dry;       /* whether its range holds; whether it was given dry friction */
@@ -130,8 +133,10 @@ typedef struct ti_tree {
     int q, v, nv; /* its first entry in q and in v, and how many of v are its own */
     size_t M;     /* its first entry in arrays of all trees' inertias */
     bool rooted;  /* its first body is free */
-    bool single;  /* that is all there is */
-    bool welded;  /* others are welded to that body */
+    bool single;  /* that is all there is, and its joint has no numbers */
+    bool framed;  /* its joint has numbers, and moves the origin of its frame */
+    bool shifted; /* its joint moves another point than its own centre of mass: that, or, where others are welded to
+                     it, the one of all of them */
 } ti_tree;
 
 typedef struct ti_body {
@@ -204,6 +209,14 @@ typedef struct ti_equality {
     double polynomial[5];
 } ti_equality;
 
+/* Of a joint with numbers: the stiffness of its spring, which a free one has not; where its dry friction is in p. */
+static inline double ti_stiffness(const ti_joint *j, const double *own) {
+    return j->kind == TI_JOINT_FREE ? 0 : own[TI_P_STIFFNESS];
+}
+static inline int ti_loss_at(const ti_joint *j) {
+    return j->p + (j->kind == TI_JOINT_FREE ? (int)TI_P_FREE_LOSS : (int)TI_P_FRICTIONLOSS);
+}
+
 /* Number k, TI_M_..., of a material: joints' limits have a restitution alone, and what overlaps there goes at once. */
 static inline double ti_material(const double *p, const int *material, int k) {
     return material[k] >= 0 ? p[material[k]] : k == TI_M_BAUMGARTE;
@@ -221,9 +234,9 @@ struct tribo_model {
     bool free_base;
     tribo_law_options law; /* what the scene says of it */
     ti_body *body;         /* (nbody) */
-    int nfree;
+    int nfree, nbraked;    /* nbraked: how many of these have numbers */
     bool lifted;           /* of some body weight is carried */
-    ti_joint *joint;       /* (size.njoint + nfree): hinges and slides, then the free ones */
+    ti_joint *joint;       /* (size.njoint + nfree): hinges, slides and balls, then the free ones */
     ti_dof *dof;           /* (nv) */
     ti_actuator *actuator; /* (size.nactuator) */
     ti_pull *pull;

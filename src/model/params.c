@@ -4,6 +4,7 @@
 #include "model/inertia.h"
 #include "model/model.h"
 #include "model/shape.h"
+#include "model/state.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -26,6 +27,9 @@ static const entry joint_entry[TI_P_JOINT] = {
     {"stiffness", TRIBO_PARAM_STIFFNESS},       {"springref", TRIBO_PARAM_SPRINGREF},
     {"frictionloss", TRIBO_PARAM_FRICTIONLOSS}, {"range/lower", TRIBO_PARAM_RANGE},
     {"range/upper", TRIBO_PARAM_RANGE},         {"limit_restitution", TRIBO_PARAM_RESTITUTION}};
+static const entry free_entry[TI_P_FREE] = {{"free_damping", TRIBO_PARAM_DAMPING},
+                                            {"free_armature", TRIBO_PARAM_ARMATURE},
+                                            {"free_frictionloss", TRIBO_PARAM_FRICTIONLOSS}};
 static const entry actuator_entry[TI_P_ACTUATOR] = {{"gear", TRIBO_PARAM_GEAR},
                                                     {"gain/constant", TRIBO_PARAM_GAIN},
                                                     {"gain/length", TRIBO_PARAM_GAIN},
@@ -87,13 +91,22 @@ static int sited_actuator(const tribo_model *m, int n) {
     return i;
 }
 
+/* The n-th free joint that has numbers. */
+static int braked_joint(const tribo_model *m, int n) {
+    int i = m->size.njoint;
+    while (m->joint[i].p < 0 || n-- > 0) i++;
+    return i;
+}
+
 ti_number ti_number_of(const tribo_model *m, int index) {
-    static const int SIZE[TI_P_PARTS] = {TI_P_BODIES, TI_P_BODY,   TI_P_JOINT, TI_P_ACTUATOR, TI_P_MORE_GEARS,
-                                         TI_P_FLUID,  TI_P_TENDON, TI_P_SITE,  TI_P_GEOM,     TI_P_PAIR};
+    static const int SIZE[TI_P_PARTS] = {TI_P_BODIES,   TI_P_BODY,       TI_P_JOINT, TI_P_FREE,
+                                         TI_P_ACTUATOR, TI_P_MORE_GEARS, TI_P_FLUID, TI_P_TENDON,
+                                         TI_P_SITE,     TI_P_GEOM,       TI_P_PAIR};
     int part = TI_PART_GRAVITY;
     const int count[TI_P_PARTS] = {1,
                                    m->size.nbody,
                                    m->size.njoint,
+                                   m->nbraked,
                                    m->size.nactuator,
                                    m->nsited,
                                    m->fluid > 0,
@@ -103,14 +116,23 @@ ti_number ti_number_of(const tribo_model *m, int index) {
                                    m->size.npair};
     while (index >= count[part] * SIZE[part]) index -= count[part] * SIZE[part], part++;
     ti_number n = {(ti_part_of_p)part, index / SIZE[part], index % SIZE[part]};
+    if (part == TI_PART_FREE) n.owner = braked_joint(m, n.owner);
     if (part == TI_PART_GEARS) n.owner = sited_actuator(m, n.owner);
     return n;
 }
 
 static owner owner_of(const tribo_model *m, int index) {
-    static const entry *const ENTRY[TI_P_PARTS] = {
-        gravity_entry, body_entry,   joint_entry, actuator_entry, more_entry,
-        fluid_entry,   tendon_entry, site_entry,  geom_entry,     geom_entry + TI_P_MATERIAL};
+    static const entry *const ENTRY[TI_P_PARTS] = {gravity_entry,
+                                                   body_entry,
+                                                   joint_entry,
+                                                   free_entry,
+                                                   actuator_entry,
+                                                   more_entry,
+                                                   fluid_entry,
+                                                   tendon_entry,
+                                                   site_entry,
+                                                   geom_entry,
+                                                   geom_entry + TI_P_MATERIAL};
     ti_number n = ti_number_of(m, index);
     owner o = {.entry = ENTRY[n.part] + n.number, .body = -1, .geom = -1, .pair = -1, .site = -1};
     switch (n.part) {
@@ -122,6 +144,9 @@ static owner owner_of(const tribo_model *m, int index) {
         break;
     case TI_PART_JOINT:
         o.body = m->joint[n.owner].body, o.name = m->joint[n.owner].name;
+        break;
+    case TI_PART_FREE:
+        o.body = m->joint[n.owner].body, o.name = m->body[o.body].name;
         break;
     case TI_PART_ACTUATOR:
     case TI_PART_GEARS:
@@ -246,6 +271,8 @@ static int search_things(const tribo_model *m, const char *head, const char *pat
     if (m->fluid && strcmp(head, "option") == 0)
         found = collect(m, fluid_entry, TI_P_FLUID, m->fluid, path, whole, index, max, found);
     if (body >= 0) found = collect(m, body_entry, TI_P_BODY, m->body[body].p, path, whole, index, max, found);
+    if (body >= 0 && m->body[body].free >= 0 && m->joint[m->body[body].free].p >= 0)
+        found = collect(m, free_entry, TI_P_FREE, m->joint[m->body[body].free].p, path, whole, index, max, found);
     int joint = tribo_model_joint_find(m, head);
     if (joint >= 0) found = collect(m, joint_entry, TI_P_JOINT, m->joint[joint].p, path, whole, index, max, found);
     int actuator = tribo_model_actuator_find(m, head);
@@ -321,6 +348,10 @@ tribo_status tribo_params_check(const tribo_model *m, const double *p, tribo_dia
     for (int i = 0; i < m->size.njoint; i++) {
         const char *what = ti_joint_flaw(p + m->joint[i].p, m->joint[i].limited);
         if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "joint %s: %s", m->joint[i].name, what);
+    }
+    for (int i = m->size.njoint; i < ti_joints(m); i++) {
+        const char *what = m->joint[i].p >= 0 ? ti_free_flaw(p + m->joint[i].p) : NULL;
+        if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "body %s: %s", m->body[m->joint[i].body].name, what);
     }
     for (int i = 0; i < m->size.nactuator; i++) {
         const char *what = ti_actuator_flaw(p + m->actuator[i].p);

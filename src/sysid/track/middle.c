@@ -16,24 +16,24 @@ const double *ti_middle_params(ti_worker *w, const double *p, tribo_ws *ws) {
     if (!s->middle) return p;
     double dt = ws->options.dt;
     memcpy(w->p, p, (size_t)s->z.np * sizeof *p);
-    for (int k = 0; k < s->z.njoint; k++) {
+    for (int k = 0; k < ti_joints(s->m); k++) {
         const ti_joint *j = &s->m->joint[k];
-        if (j->kind == TI_JOINT_FREE) continue;
-        const double *own = p + j->p;
+        if (j->p < 0) continue;
+        const double *own = p + j->p, stiffness = ti_stiffness(j, own);
         double *to = w->p + j->p;
-        to[TI_P_DAMPING] -= dt * own[TI_P_STIFFNESS];
-        to[TI_P_ARMATURE] += dt / 2 * (dt / 2 * own[TI_P_STIFFNESS] - own[TI_P_DAMPING]);
+        to[TI_P_DAMPING] -= dt * stiffness;
+        to[TI_P_ARMATURE] += dt / 2 * (dt / 2 * stiffness - own[TI_P_DAMPING]);
     }
     ti_step_trust(ws, w->p);
     return w->p;
 }
 
 void ti_middle_params_vjp(const tribo_sysid *s, double dt, double *p_bar) {
-    for (int k = 0; k < s->z.njoint && s->middle; k++) {
+    for (int k = 0; k < ti_joints(s->m) && s->middle; k++) {
         const ti_joint *j = &s->m->joint[k];
-        if (j->kind == TI_JOINT_FREE) continue;
+        if (j->p < 0) continue;
         double *to = p_bar + j->p;
-        to[TI_P_STIFFNESS] += dt * (dt / 4 * to[TI_P_ARMATURE] - to[TI_P_DAMPING]);
+        if (j->kind != TI_JOINT_FREE) to[TI_P_STIFFNESS] += dt * (dt / 4 * to[TI_P_ARMATURE] - to[TI_P_DAMPING]);
         to[TI_P_DAMPING] -= dt / 2 * to[TI_P_ARMATURE];
     }
 }
