@@ -131,13 +131,15 @@ START_TEST(bases_are_fixed_or_free) {
     ck_assert_msg(tribo_model_save(m, p, "test_urdf_a.urdf", "test_urdf_b.xml", &diag) == TRIBO_OK, "%s", diag.text);
     remove("test_urdf_b.xml");
     tribo_model_free(m);
-    write_file("test_urdf_a.urdf",
-               "<robot><link name='world'/>" LINK(
-                   "a") "<joint name='f' type='floating'><parent link='world'/><child "
-                        "link='a'/></joint>" LINK("b") "<joint name='p' type='planar'><parent link='a'/><child "
-                                                       "link='b'/><axis xyz='0 1 0'/></joint></robot>");
+    write_file("test_urdf_a.urdf", "<robot><link name='world'/>" LINK(
+                                       "a") "<joint name='f' type='floating'><parent link='world'/><child "
+                                            "link='a'/><dynamics damping='0.5' friction='0.25'/></joint>" LINK(
+                                                "b") "<joint name='p' type='planar'><parent link='a'/><child "
+                                                     "link='b'/><axis xyz='0 1 0'/></joint></robot>");
     ck_assert_msg(load("test_urdf_a.urdf", NULL, false, &m, &diag) == TRIBO_OK, "%s", diag.text);
     ck_assert(tribo_model_sizes(m).nv == 9 && tribo_model_joint_find(m, "p_RZ") == 2);
+    ck_assert_double_eq(m->p0[tribo_param_find(m, "a/free_damping")], 0.5);
+    ck_assert_double_eq(m->p0[tribo_param_find(m, "a/free_frictionloss")], 0.25);
     tribo_model_free(m);
     /* a limit that leaves no room is none; what has no axis turns about x */
     write_file("test_urdf_a.urdf",

@@ -305,11 +305,17 @@ static void put_collision(urdf *u, const xmlNode *node, xmlNode *body) {
 
 /* ---- joints ---- */
 
-static void put_dynamics(urdf *u, const xmlNode *joint, xmlNode *to) {
-    const xmlNode *dynamics = child(joint, "dynamics"), *limit = child(joint, "limit");
-    double x, range[2] = {0, 0}, effort; /* either is 0 where it is left out */
+static void put_brakes(urdf *u, const xmlNode *joint, xmlNode *to) {
+    const xmlNode *dynamics = child(joint, "dynamics");
+    double x;
     if (dynamics && numbers(u, dynamics, "damping", &x, 1)) put_numbers(u, to, "damping", &x, 1);
     if (dynamics && numbers(u, dynamics, "friction", &x, 1)) put_numbers(u, to, "frictionloss", &x, 1);
+}
+
+static void put_dynamics(urdf *u, const xmlNode *joint, xmlNode *to) {
+    const xmlNode *limit = child(joint, "limit");
+    double range[2] = {0, 0}, effort; /* either is 0 where it is left out */
+    put_brakes(u, joint, to);
     if (!limit) return;
     numbers(u, limit, "lower", range, 1), numbers(u, limit, "upper", range + 1, 1);
     if (range[0] < range[1]) {
@@ -360,6 +366,12 @@ static void put_planar(urdf *u, const xmlNode *joint, xmlNode *body) {
     }
 }
 
+static void put_free(urdf *u, const xmlNode *joint, xmlNode *body) {
+    xmlNode *to = add(u, body, "joint", joint);
+    put(u, to, "name", attr(u, joint, "name")), put(u, to, "type", "free");
+    put_brakes(u, joint, to);
+}
+
 static void put_joint(urdf *u, const urdf_link *l, xmlNode *body) {
     const char *type = attr(u, l->joint, "type");
     if (!type)
@@ -373,7 +385,7 @@ static void put_joint(urdf *u, const urdf_link *l, xmlNode *body) {
     else if (strcmp(type, "planar") == 0)
         put_planar(u, l->joint, body);
     else if (strcmp(type, "floating") == 0)
-        put(u, add(u, body, "freejoint", l->joint), "name", attr(u, l->joint, "name"));
+        put_free(u, l->joint, body);
     else if (strcmp(type, "fixed") != 0)
         ti_xml_fail(&u->error, l->joint, "type",
                     "`%.40s` is none of revolute, continuous, prismatic, spherical, planar, floating, fixed", type);
