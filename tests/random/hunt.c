@@ -8,7 +8,7 @@ typedef struct request {
     uint64_t seed;
     const char *out;
     flaw only;
-    bool shrink, verbose, capsules, robots, warm, spins, rounds;
+    bool shrink, verbose, capsules, robots, warm, spins, rounds, brakes;
     int keep; /* files of each flaw at most */
     const char *file;
     int steps;
@@ -16,7 +16,7 @@ typedef struct request {
 
 static void usage(void) {
     puts("usage: hunt N [--seed S] [--out DIR] [--only WORD] [--keep K] [--shrink] [--scene] [--capsules|--robots] "
-         "[--warm] [--spins] [--rounds]\n"
+         "[--warm] [--spins] [--rounds] [--brakes]\n"
          "       hunt SCENE.xml [--steps N] [--out DIR] [--only WORD] [--shrink] [--warm]\n"
          "  judge the random scenes of seeds S to S + N - 1 (S = 1); exit status 4 if any has a flaw;\n"
          "  or a scene file, gradients over its N steps from its start\n"
@@ -29,6 +29,7 @@ static void usage(void) {
          "  --robots     trees with joints, of all shapes; they are not shrunk\n"
          "  --spins      materials that have friction against turning, and give way\n"
          "  --rounds     boxes with round edges\n"
+         "  --brakes     free joints of robots with damping, armature and dry friction\n"
          "  --warm       each step starts from the contact impulses of the one before");
     for (int f = 0; f < FLAWS; f++) printf("  %-12s %s\n", flaw_word((flaw)f), flaw_text((flaw)f));
 }
@@ -67,6 +68,8 @@ static bool parse(int argc, char **argv, request *r) {
             r->spins = true;
         else if (!strcmp(argv[i], "--rounds"))
             r->rounds = true;
+        else if (!strcmp(argv[i], "--brakes"))
+            r->brakes = true;
         else if (!strcmp(argv[i], "--warm"))
             r->warm = true;
         else if (!strcmp(argv[i], "--seed") && number(next, &n))
@@ -126,7 +129,7 @@ static bool next_scene(const request *r, long i, scene *s) {
             robot_make(s, r->seed + (uint64_t)i);
         else
             scene_make(s, r->seed + (uint64_t)i, r->capsules);
-        s->warm = r->warm;
+        s->warm = r->warm, s->brakes = r->brakes;
         if (r->spins) scene_spin(s);
         if (r->rounds) scene_round(s);
         return true;

@@ -108,11 +108,22 @@ static void set_free(workshop *w, const double pos[3], const double quat[4]) {
     copy3(t->v + t->nv, v), copy3(t->v + t->nv + 3, spin), t->nv += 6;
 }
 
+/* Its numbers, by dice of their own. Of forces and torques alike: of a size between those of the two. */
+static void brake(const workshop *w, tribo_body_def *def) {
+    dice d = {w->d.state * 0x9E3779B97F4A7C15u + 23};
+    for (int i = 0; i < 4; i++) dice_bits(&d);
+    double mass = w->weight / 9.81, rate = sqrt(9.81 / w->size), size = pow(w->size, dice_between(&d, 0, 1));
+    if (dice_chance(&d, 0.7)) def->damping = mass * size * size * rate * dice_decades(&d, -3, 1);
+    if (dice_chance(&d, 0.5)) def->armature = mass * size * size * dice_decades(&d, -3, 0);
+    if (dice_chance(&d, 0.25)) def->frictionloss = w->weight * size * dice_decades(&d, -3, -0.5);
+}
+
 /* What holds a body at its parent: nothing (a free root, a weld), or joints. */
 static void connect(workshop *w, int body, bool root, const tribo_body_def *def) {
     double kind = dice_between(&w->d, 0, 1);
     int axis = dice_below(&w->d, 3);
     w->t->body[body].free = root && kind < 0.6;
+    if (root && kind < 0.6 && w->s->brakes) brake(w, &w->t->body[body].def);
     if (root && kind < 0.6)
         set_free(w, def->pos, def->quat);
     else if (kind < 0.65)

@@ -33,6 +33,7 @@ typedef struct scene {
     bool warm;           /* steps start from the step before */
     bool spins;          /* materials have friction against turning, and give way: scene_spin() */
     bool rounds;         /* boxes have round edges: scene_round() */
+    bool brakes;         /* free joints of a robot have damping, armature, dry friction */
     double size, drop;   /* of a robot: m of a body, m above the floor */
     double gravity[3], dt, recovery;
     solid b[MAX_BODIES];

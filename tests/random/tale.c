@@ -30,6 +30,11 @@ static bool has_own_axes(const tale *t, const told_body *b) {
     return false;
 }
 
+/* Brakes of a free body act at the origin of its frame. */
+static bool is_braked(const tribo_body_def *d) {
+    return d->damping > 0 || d->armature > 0 || d->frictionloss > 0;
+}
+
 /* A body comes after its parent, and with others of its tree. */
 static void draw_order(retelling *r, const tale *t, dice *d) {
     bool told[TALE_BODIES] = {false};
@@ -61,6 +66,8 @@ void retelling_draw(retelling *r, const tale *t, dice *d, flaw kind) {
         dice_vector(d, r->t[i], size);
         if (kind == WELD || !has_own_axes(t, &t->body[i])) dice_quat(d, r->f[i]);
         r->welded[i] = kind == WELD && dice_chance(d, 0.7);
+        if (kind == FRAME && is_braked(&t->body[i].def))
+            memset(r->t[i], 0, sizeof r->t[i]), memset(r->f[i], 0, sizeof r->f[i]), r->f[i][0] = 1;
     }
     if (kind == ORDER) draw_order(r, t, d);
 }
