@@ -124,6 +124,34 @@ static void two_balls(motion *d, uint64_t seed) {
     add_noise(d);
 }
 
+/* Nothing of how bodies are turned. */
+static void places_alone(motion *d) {
+    for (int k = 0; k < d->n; k++)
+        for (int b = 0; b < d->z.nbody; b++)
+            for (int i = 3; i < 7; i++) pose(d, k, b)[i] = NAN;
+    no_velocities(d);
+}
+
+static void places_of_bounce(motion *d, uint64_t seed) {
+    bounce(d, seed);
+    places_alone(d);
+}
+
+static void places_of_slide(motion *d, uint64_t seed) {
+    slide(d, seed);
+    places_alone(d);
+}
+
+/* A plank on its edge, which the scene has on its side: its middle is higher than that says. */
+static void places_of_plank(motion *d, uint64_t seed) {
+    slide_in(d,
+             SCENE("<body name='plank' pos='0 0 .02'><freejoint/><geom name='plank' type='box' size='.3 .1 .02' "
+                   "mass='1'/></body>",
+                   ""),
+             seed);
+    places_alone(d);
+}
+
 /* What the library makes of a scene, a thousand steps a second. */
 static void simulated(motion *d) {
     tribo_ws *ws = NULL;
@@ -147,6 +175,11 @@ static void toss(motion *d, uint64_t seed) {
     ti_quat_exp(ti_vec3(0.4 + 0.2 * uniform(d), 0.9, -0.7 + 0.2 * uniform(d)), q + 3);
     memcpy(pose(d, 0, 0), q, sizeof q), memcpy(rate(d, 0, 0), v, sizeof v);
     simulated(d);
+}
+
+static void places_of_toss(motion *d, uint64_t seed) {
+    toss(d, seed);
+    places_alone(d);
 }
 
 /* A cube that slides into another. */
@@ -175,6 +208,9 @@ static void centimetres_of_poses(motion *d) {
     for (int k = 0; k < d->n; k++)
         for (int b = 0; b < d->z.nbody; b++)
             for (int i = 0; i < 3; i++) pose(d, k, b)[i] *= 100;
+}
+static void one_coordinate_less(motion *d) {
+    for (int k = 0; k < d->n; k++) pose(d, k, 0)[1] = NAN;
 }
 static void millimetres_of_velocities(motion *d) {
     for (int k = 0; k < d->n; k++)
@@ -291,6 +327,9 @@ static void floor_too_high(motion *d) {
     for (int k = 0; k < d->n; k++)
         for (int b = 0; b < d->z.nbody; b++) pose(d, k, b)[2] -= 0.12;
 }
+static void below_the_floor(motion *d) {
+    for (int k = 0; k < d->n; k++) pose(d, k, 0)[2] *= -1;
+}
 static void pure_noise(motion *d) {
     for (int k = 0; k < d->n; k++)
         for (int i = 0; i < 3; i++) rate(d, k, 0)[i] = 20 * gauss(d);
@@ -350,6 +389,19 @@ static const struct {
     {"slow clock, toss", toss, false, slow_clock, TRIBO_CONVENTION_VELOCITY, TRIBO_OUTCOME_DOUBTED, false},
     {"slow clock, collision", collide, false, slow_clock, TRIBO_CONVENTION_VELOCITY, TRIBO_OUTCOME_DOUBTED, false},
     {"backward differences", bounce, false, backward, TRIBO_CONVENTION_KIND, TRIBO_OUTCOME_MENDED, true},
+    {"mm, places of a bounce", places_of_bounce, true, millimetres_of_poses, TRIBO_CONVENTION_LENGTH,
+     TRIBO_OUTCOME_MENDED, true},
+    {"ms, places of a bounce", places_of_bounce, true, milliseconds, TRIBO_CONVENTION_TIME, TRIBO_OUTCOME_MENDED, true},
+    {"mm, places of a slide", places_of_slide, true, millimetres_of_poses, TRIBO_CONVENTION_LENGTH,
+     TRIBO_OUTCOME_MENDED, true},
+    {"mm, places of a toss", places_of_toss, true, millimetres_of_poses, TRIBO_CONVENTION_LENGTH, TRIBO_OUTCOME_MENDED,
+     true},
+    {"dropped, places of a toss", places_of_toss, true, dropped_silently, TRIBO_CONVENTION_GAP, TRIBO_OUTCOME_MENDED,
+     false},
+    {"below the floor, places of a bounce", places_of_bounce, true, below_the_floor, TRIBO_CONVENTION_SCENE,
+     TRIBO_OUTCOME_REFUSED, false},
+    {"two of three coordinates", slide, true, one_coordinate_less, TRIBO_CONVENTION_SCENE, TRIBO_OUTCOME_REFUSED,
+     false},
     {"a row off", slide, true, one_row_off, TRIBO_CONVENTION_OUTLIER, TRIBO_OUTCOME_MENDED, false},
     {"floor too low", slide, true, floor_too_low, TRIBO_CONVENTION_SCENE, TRIBO_OUTCOME_REFUSED, false},
     {"floor too high", slide, true, floor_too_high, TRIBO_CONVENTION_SCENE, TRIBO_OUTCOME_REFUSED, false},
@@ -428,8 +480,9 @@ END_TEST
 
 /* A recording as it should be comes back bit for bit. */
 START_TEST(nothing_to_find) {
-    static const make motions[] = {slide, bounce, toss, collide};
-    for (int i = 0; i < 4; i++)
+    static const make motions[] = {slide,           bounce,         toss, collide, places_of_toss, places_of_bounce,
+                                   places_of_slide, places_of_plank};
+    for (int i = 0; i < 8; i++)
         for (int seed = 1; seed <= 8 * SEEDS; seed++) {
             motion d;
             motions[i](&d, (uint64_t)(100 + seed));
@@ -462,8 +515,9 @@ static void times_are_left(motion *d) {
 
 /* Times that are uneven and true are left: half of the rows, at random. */
 START_TEST(uneven_times_may_be_true) {
-    static const make motions[] = {slide, bounce, toss, collide};
-    for (int i = 0; i < 4; i++)
+    static const make motions[] = {slide,           bounce,         toss, collide, places_of_toss, places_of_bounce,
+                                   places_of_slide, places_of_plank};
+    for (int i = 0; i < 8; i++)
         for (int seed = 1; seed <= 4 * SEEDS; seed++) {
             motion d;
             motions[i](&d, (uint64_t)(300 + seed));

@@ -120,12 +120,22 @@ static int keep_worst(const search *of, clock *list, int n) {
     return kept;
 }
 
+/* Were any of a channel's numbers measured? What was not is no rest to be behind. */
+static bool measured(const search *of, const channel *at) {
+    size_t nx = (size_t)tribo_model_sizes(of->id->m).nx;
+    for (int i = 0; i < of->n; i++)
+        for (int k = 0; k < of->rec[i].n; k++)
+            if (!isnan(of->rec[i].x[(size_t)k * nx + (size_t)(at->quat < 0 ? at->q : at->quat)])) return true;
+    return false;
+}
+
 /* All that there are. @return how many. */
 static int clocks_of(const search *of, clock *list, bool *pair) {
     int owners = 0, bodies = 0, n = 0;
     for (int i = 0; i < of->channels; i++) {
         const channel *at = &of->channel[i];
-        bodies += at->n == 3 && at->turns && i && of->channel[i - 1].name == at->name;
+        bodies += at->n == 3 && at->turns && i && of->channel[i - 1].name == at->name && measured(of, at) &&
+                  measured(of, at - 1);
         if (i && of->channel[i - 1].name == at->name) continue;
         list[n++] = (clock){.name = at->name}, owners++;
     }

@@ -32,6 +32,7 @@ static void lay_out(tribo_checked *c, const tribo_recording *r, ti_arena *a, tri
     TI_CARVE(a, c->y, n * nx);
     TI_CARVE(a, c->keep, n * nx);
     TI_CARVE(a, c->posed, n * nb);
+    TI_CARVE(a, c->unturned, nb);
     TI_CARVE(a, c->rate, 3 * n + 16);
     TI_CARVE(a, c->late, 2 * nb);
     TI_CARVE(a, c->state, nx);
@@ -100,17 +101,8 @@ static tribo_status look_joints(tribo_checked *c) {
     return TRIBO_OK;
 }
 
-/* All questions, those first whose answers the others take for granted. */
-static tribo_status look(tribo_checked *c) {
-    for (int b = 0; b < c->z.nbody; b++)
-        if (c->m->body[b].free >= 0) settle_signs(c, b);
-    ti_check_forces(c);
-    ti_survey(c);
-    ti_check_clock(c);
-    ti_check_times(c);
-    ti_survey(c);
-    ti_check_columns(c);
-    if (!ti_all_free(c->m)) return look_joints(c);
+/* What gravity, shapes and rows say of units and of rows that are missing. */
+static void look_lengths(tribo_checked *c) {
     int before = c->nfound;
     ti_check_units(c);
     bool puzzled = tribo_checked_refused(c) != NULL;
@@ -118,6 +110,27 @@ static tribo_status look(tribo_checked *c) {
     ti_survey(c);
     ti_check_gaps(c);
     if (puzzled) ti_check_units(c);
+}
+
+/* All questions, those first whose answers the others take for granted. */
+static tribo_status look(tribo_checked *c) {
+    for (int b = 0; b < c->z.nbody; b++)
+        if (c->m->body[b].free >= 0) settle_signs(c, b);
+    ti_check_parts(c);
+    if (tribo_checked_refused(c)) return TRIBO_OK;
+    ti_check_forces(c);
+    ti_turn_as_scene(c);
+    ti_survey(c);
+    ti_check_clock(c);
+    ti_check_times(c);
+    ti_survey(c);
+    ti_check_columns(c);
+    if (!ti_all_free(c->m)) {
+        ti_turn_no_more(c);
+        return look_joints(c);
+    }
+    look_lengths(c);
+    ti_turn_no_more(c);
     ti_survey(c);
     if (tribo_checked_refused(c)) return TRIBO_OK;
     tribo_status status = ti_predict_begin(c, c->spacing > 0.012 ? 2 : 1, TI_WINDOWS_MAX);

@@ -3,6 +3,12 @@
 #define TI_QUESTIONS_H
 #include "recording/rows.h"
 
+/* parts.c: positions that are there in part. */
+void ti_check_parts(tribo_checked *c);
+/* Bodies of which positions alone were measured turned as the scene has them, for questions of lengths, times and rows
+ * that are missing; and back. */
+void ti_turn_as_scene(tribo_checked *c);
+void ti_turn_no_more(tribo_checked *c);
 /* evened.c: times that jitter about rows which follow one another evenly. */
 void ti_check_times(tribo_checked *c);
 /* columns.c: velocity columns against the poses: units, frames, delays, kinds. */

@@ -22,6 +22,8 @@ struct tribo_checked {
     double *marker;       /* (n,3 nsite) or NULL */
     double *y, *keep;     /* (n,nx) other readings of x */
     bool *posed;          /* (n,nbody) the whole pose of a body was measured */
+    bool *unturned;       /* (nbody) its places were measured, and nothing of how it is turned */
+    bool unsure;          /* of one of these that matters */
     double *rate;         /* (n,3) scratch: differences of poses */
     double *state, *next; /* (nx) */
     ti_link *link;        /* (nbody) */

@@ -6,6 +6,7 @@ static const double slow = 0.5;  /* s between rows: nothing can be told of impac
 static const double clear = 0.3; /* of the extent: nearer than that may be in contact */
 static const double sure = 6;    /* standard errors */
 static const double deep = 0.35; /* of the extent: no noise and no wrong size of a body is as deep */
+static const double turned = 3;  /* of the extent: no turn of a body that is not known takes it as far */
 
 /* A scale of lengths and times, and how the recording looks under it. */
 typedef struct scale {
@@ -96,15 +97,16 @@ static bool pushed(const tribo_checked *c, int k, int body) {
 
 /* How the motion of all bodies looks under a scale. */
 static void judge(tribo_checked *c, scale *s) {
+    const double off = c->extent * (c->unsure ? turned : clear), in = c->extent * (c->unsure ? turned : deep);
     s->touching = s->inside = s->floating = s->falling = 0;
     for (int b = 0; b < c->z.nbody; b++) {
         int flight = 0;
         for (int k = 0; k <= c->n; k++) {
             bool seen = k < c->n && c->posed[k * c->z.nbody + b];
-            double far = seen ? 2 * stride(c, k, b, s) : 0, least = clear * c->extent > far ? clear * c->extent : far;
+            double far = seen ? 2 * stride(c, k, b, s) : 0, least = off > far ? off : far;
             double gap = seen ? ti_gap(c, c->x, k, b, least, s->length) : 0;
             bool torn = k && k < c->n && c->time[k] - c->time[k - 1] > 1.5 * c->spacing;
-            s->inside += seen && gap < -deep * c->extent;
+            s->inside += seen && gap < -in;
             s->touching += seen && fabs(gap) < 0.1 * c->extent;
             bool flies = seen && gap >= least && !pushed(c, k, b);
             if (flies && !torn) {
@@ -184,7 +186,7 @@ void ti_check_units(tribo_checked *c) {
     if (c->m->fluid) return; /* what falls in it need not fall by gravity alone */
     judge(c, &given);
     bool doubtful = c->spacing > slow || contradicted(&given);
-    if (!doubtful && !unseen(&given)) return;
+    if (!doubtful && (c->unsure || !unseen(&given))) return;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         judge(c, &others[i]);
         /* where every row is in contact nothing says how long a second is */
