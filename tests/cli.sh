@@ -646,6 +646,20 @@ expect "milliseconds end in a message" 3 '' 'ms.csv: rows are 10 s apart: are th
 awk -F, -v OFS=, 'NR > 1 { for (i = 2; i < 16; i += 7) for (j = i; j < i + 3; j++) $j *= 1000 } { print }' "$recording" >"$folder/mm.csv"
 expect "millimetres are mended" 0 '^mean ' 'mm.csv: positions are in millimetres' validate "$collision" --data "$folder/mm.csv"
 expect "unless they are wanted" '0 3' '*' '*' validate "$collision" --data "$folder/mm.csv" --as-is
+for file in "$data"/recordings/collision-[12].csv "$folder/calm.csv"; do
+    [ -f "$file" ] || awk 'BEGIN { while ((getline line < ARGV[1]) > 0) { print line; break }
+        for (k = 0; k < 40; k++) printf "%g,-0.5,%.4f,0.1,1,0,0,0,0,0,%.4f,1,0,0,0\n", k / 100, 1e-4 * sin(k * k), 0.1 + 1e-4 * cos(k * k) }' \
+        "$recording" >"$file"
+    awk -F, -v OFS=, 'NR > 1 { for (i = 5; i < 16; i += 7) { w = $i; for (j = i; j < i + 3; j++) $j = $(j + 1); $(i + 3) = w } } 1' \
+        "$file" >"$folder/last-$(basename "$file")"
+done
+expect "an order that one recording does not tell" 0 '*' '' validate "$collision" --data "$folder/last-calm.csv"
+expect "is that of most others" 0 '*' 'last-calm.csv: cube: quaternions are x y z w, as in most of the other recordings' \
+    validate "$collision" --data "$folder/last-calm.csv" "$folder/last-collision-1.csv" "$folder/last-collision-2.csv"
+expect "not of one other" 0 '*' 'last-collision-1.csv: quaternions are x y z w: only' \
+    validate "$collision" --data "$folder/last-calm.csv" "$folder/last-collision-1.csv"
+checks=$((checks + 1))
+grep -q 'calm' "$folder/err" && echo "failed: one other is not most" && failures=$((failures + 1))
 
 # ---- batch ----
 cube=$data/batch/cube.json

@@ -163,7 +163,7 @@ static double stay(search *of) {
 static int likeliest(search *of, clock *found) {
     clock *list = calloc((size_t)of->channels + 2, sizeof *list);
     double blocks = 0, least = HUGE_VAL;
-    bool pair;
+    bool pair = false;
     int n = list ? clocks_of(of, list, &pair) : 0, best = 0;
     for (int i = 0; i < of->n; i++) blocks += of->rec[i].n;
     if (n > ASKED + 2) n = keep_worst(of, list, n);

@@ -59,6 +59,9 @@ int recordings_look(recordings *r, const tribo_model *m) {
         threads++;
     look_at_some(&l);
     while (threads) pthread_join(thread[--threads], NULL);
+    bool fine = true;
+    for (int i = 0; i < r->n; i++) fine &= l.status[i] >= 0;
+    if (fine && !recordings_agree(r, m)) status = trouble("no memory");
     for (int i = 0; i < r->n && status == EXIT_SUCCESS; i++) status = settle(r, i, l.status[i], &l.diag[i]);
     pthread_mutex_destroy(&l.lock);
     free(l.status), free(l.diag);
@@ -81,7 +84,8 @@ static int echoes(const recordings *r, int i, const tribo_finding *f) {
     return count;
 }
 
-void recordings_tell(const recordings *r) {
+void recordings_tell(const recordings *r, const tribo_model *m) {
+    recordings_tell_agreed(r, m);
     for (int i = 0; i < r->n; i++) {
         int n;
         const tribo_finding *f = tribo_checked_findings(r->checked[i], &n);

@@ -237,7 +237,7 @@ static int load(recordings *r, const verb *v, const tribo_model *m, const record
     if (!r->rec || !r->checked) return trouble("no memory");
     for (int i = 0; i < r->n && status == EXIT_SUCCESS; i++) status = load_one(r, m, o, i);
     if (status == EXIT_SUCCESS && !o->as_is) status = recordings_look(r, m);
-    if (!quiet) recordings_tell(r);
+    if (!quiet) recordings_tell(r, m);
     if (status == EXIT_SUCCESS) status = exchange(r, m, o->exchanged);
     if (status == EXIT_SUCCESS && o->behind) status = catch_up(r, m, o->behind);
     if (status == EXIT_SUCCESS) status = divide(r, m, o);
@@ -267,6 +267,7 @@ void recordings_free(recordings *r) {
     }
     free(r->rec);
     free(r->checked);
+    free(r->followed);
     free(r->own);
 }
 

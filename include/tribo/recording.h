@@ -47,8 +47,9 @@ typedef struct tribo_finding {
     tribo_outcome outcome;  /**< what was done */
     int body;               /**< -1 = the recording as a whole */
     int row;                /**< of the recording as it was given; -1 = all */
-    double number;          /**< factor to the unit of a state; samples of delay; rows missing */
-    char text[240];         /**< in words */
+    double number;  /**< factor to the unit of a state; samples of delay; rows missing; of an order 1 = x y z w, 2 = the
+                     inverse, 3 = both */
+    char text[240]; /**< in words */
 } tribo_finding;
 
 typedef struct tribo_checked tribo_checked; /**< a recording, looked at; immutable */

@@ -217,7 +217,7 @@ static void reread(tribo_checked *c, int body, int part, const reading *r, doubl
 
 static void reorder_poses(tribo_checked *c, int body, const reading *r) {
     for (int k = 0; k < c->n; k++) ti_reorder(ti_pose(c, c->x, k, body) + 3, r->last_is_real, r->inverse);
-    ti_found(c, TRIBO_CONVENTION_ORDER, TRIBO_OUTCOME_MENDED, body, -1, 1,
+    ti_found(c, TRIBO_CONVENTION_ORDER, TRIBO_OUTCOME_MENDED, body, -1, r->last_is_real + 2 * r->inverse,
              "%s: quaternions are %s: the angular velocity says how they turn; read as such",
              tribo_model_body_name(c->m, body),
              r->last_is_real ? r->inverse ? "x y z w, and of the inverse rotation" : "x y z w"

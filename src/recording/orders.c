@@ -33,7 +33,7 @@ static double try_order(tribo_checked *c, int body, double now) {
     if (!ti_predict_convinces(now, least) || !best) return now;
     reorder(c, body, best);
     accept(c);
-    ti_found(c, TRIBO_CONVENTION_ORDER, TRIBO_OUTCOME_MENDED, body, -1, 1,
+    ti_found(c, TRIBO_CONVENTION_ORDER, TRIBO_OUTCOME_MENDED, body, -1, best,
              "%s%squaternions are %s: only so does it lie and turn on its faces; read as such",
              body < 0 ? "" : tribo_model_body_name(c->m, body), body < 0 ? "" : ": ",
              best == 1   ? "x y z w"
