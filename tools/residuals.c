@@ -174,12 +174,19 @@ void quality_settle(quality *q, double extent) {
     }
 }
 
+/* Do neighbours have more in common than chance leaves? docs/math.md eq. (530) */
+static bool alike(const quality *q, int kind) {
+    static const double surely = 0.3, least = 0.15, errors = 5;
+    double c = q->correlation[kind];
+    return c > surely || (c > least && c * sqrt((double)q->nfollow[kind]) > errors);
+}
+
 bool quality_good(const quality *q, char text[400]) {
-    static const double large = 1.3, alike = 0.3; /* of the noise; of neighbours that are independent */
+    static const double large = 1.3; /* of the noise */
     bool bad = false;
     for (int kind = 0; kind < QUALITY_KINDS; kind++) {
         if (isnan(q->rms[kind])) continue;
-        bad |= q->rms[kind] > large * q->sigma[kind] || (q->correlation[kind] > alike && q->rms[kind] > q->sigma[kind]);
+        bad |= q->rms[kind] > large * q->sigma[kind] || (alike(q, kind) && q->rms[kind] > q->sigma[kind]);
     }
     if (!bad) return true;
     char off[2][48], noise[2][48], follow[2][16];

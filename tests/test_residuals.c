@@ -1,0 +1,85 @@
+/* test_residuals.c -- what a fit leaves, beside the noise of the rows: is that told from noise? */
+#include "residuals.h"
+#include "test_main.h"
+#include <math.h>
+#include <string.h>
+#include <tribo/tribo.h>
+
+enum { ROWS = 60, NV = 6, MOST = 20 };
+static const char cube[] =
+    "<mujoco><worldbody><body name='cube'><freejoint/><geom type='box' size='.1 .1 .1' mass='1'/>"
+    "</body></worldbody></mujoco>";
+
+static double gauss(uint64_t *seed) {
+    double u[2];
+    for (int i = 0; i < 2; i++) {
+        *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+        u[i] = ((double)(*seed >> 11) + 0.5) / 9007199254740992.0;
+    }
+    return sqrt(-2 * log(u[0])) * cos(6.283185307179586 * u[1]);
+}
+
+/* Is what is left taken for noise? Positions with 1 mm of noise in so many recordings of n rows, of whose variance a
+ * share goes on from row to row. */
+static bool good(int count, int rows, double share, uint64_t seed) {
+    tribo_model *m = NULL;
+    quality q = {0};
+    char text[400];
+    ck_assert_int_eq(tribo_model_load_memory(cube, strlen(cube), "test", NULL, &m, NULL), TRIBO_OK);
+    size_t nx = (size_t)tribo_model_sizes(m).nx;
+    for (int i = 0; i < count; i++) {
+        double time[ROWS], x[ROWS * 13], r[ROWS * NV], slow[3] = {0};
+        for (int j = 0; j < 3; j++) slow[j] = gauss(&seed);
+        for (int k = 0; k < rows; k++) {
+            double *row = x + (size_t)k * nx;
+            time[k] = 0.01 * k;
+            for (size_t j = 0; j < nx; j++) row[j] = NAN;
+            for (int j = 0; j < NV; j++) r[k * NV + j] = NAN;
+            row[3] = 1, row[4] = row[5] = row[6] = 0;
+            for (int j = 0; j < 3; j++) {
+                double noise = 1e-3 * gauss(&seed);
+                slow[j] = 0.95 * slow[j] + sqrt(1 - 0.95 * 0.95) * gauss(&seed);
+                row[j] = noise, r[k * NV + j] = noise + 1e-3 * sqrt(share / (1 - share)) * slow[j];
+            }
+        }
+        residuals left = {.n = rows, .nv = NV, .m = m, .r = r};
+        tribo_recording rec = {.n = rows, .time = time, .x = x};
+        quality_add(&q, &left, m, &rec);
+    }
+    quality_settle(&q, tribo_model_extent(m));
+    tribo_model_free(m);
+    return quality_good(&q, text);
+}
+
+/* A quarter of what is left, in eight recordings of sixty rows, is no chance; nor is it too little to mind. */
+START_TEST(what_goes_on_is_told) {
+    int told = 0;
+    for (int seed = 1; seed <= MOST; seed++) told += !good(8, ROWS, 0.25, (uint64_t)seed);
+    ck_assert_int_ge(told, MOST * 3 / 4);
+}
+END_TEST
+
+START_TEST(noise_is_not) {
+    for (int seed = 1; seed <= MOST; seed++)
+        for (int count = 1; count < 60; count = 4 * count - 1) {
+            ck_assert(good(count, ROWS, 0, (uint64_t)seed));
+            ck_assert(good(count, 30, 0, (uint64_t)seed));
+        }
+}
+END_TEST
+
+/* However sure: a tenth of the variance is what steps and smooth noise make. */
+START_TEST(little_is_let_pass) {
+    for (int seed = 1; seed <= MOST; seed++) ck_assert(good(50, ROWS, 0.08, (uint64_t)seed));
+}
+END_TEST
+
+static Suite *suite(void) {
+    Suite *s = suite_create("residuals");
+    TCase *t = tcase_create("all");
+    tcase_add_test(t, what_goes_on_is_told);
+    tcase_add_test(t, noise_is_not);
+    tcase_add_test(t, little_is_let_pass);
+    suite_add_tcase(s, t);
+    return s;
+}
