@@ -136,7 +136,8 @@ tribo_status ti_newton_pass(tribo_trajopt *t) {
     }
     if (t->best.gap == 0 && t->progress.expected <= t->tol * t->best.size) {
         bool needed = t->regularisation > before && t->regularisation < 1; /* where nothing depends on some control */
-        t->met = t->regularisation == 0 || needed;
+        bool still = t->progress.gradient == 0; /* as where a cost has come to 0: nothing bends, however regularised */
+        t->met = t->regularisation == 0 || needed || still;
         t->settled = t->failed; /* neither longer steps nor shorter ones */
         less_regularisation(t);
         return TRIBO_OK;
