@@ -212,7 +212,7 @@ tribo_status ti_reverse(tribo_ws *ws, const ti_frame *f, const double *p, const 
         if (!any(TI_SHAPE_COLS, bar)) continue;
         ti_shape_vjp(m, p, body < 0 ? NULL : &ws->link[body], g, bar, &s->diff[body < 0 ? 0 : body], p_bar);
     }
-
+    ti_motion_mean_forces(&ws->motion, p, ws->options.dt);
     ti_motion_load_vjp(&ws->motion, p, ws->options.dt, &s->motion_bar, x_bar, x_bar + m->size.nv, u_bar, p_bar);
     return TRIBO_OK;
 }

@@ -168,6 +168,7 @@ bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double
                     const double *known) {
     bool all = true;
     ti_vec gravity = ti_load3(p + TI_P_GRAVITY);
+    m->meant = false;
     if (m->model->fluid) m->fluid = ti_fluid_of(m->model, p, dt);
     if (m->model->nsited || m->model->nborne) ti_motion_place(m, p, q, v);
     if (m->model->size.nactuator) u = ti_actuators_load(m, p, q, v, u);
@@ -195,6 +196,12 @@ bool ti_motion_singular(const ti_motion *m) {
             return true;
     }
     return false;
+}
+
+void ti_motion_mean_forces(ti_motion *m, const double *p, double dt) {
+    for (int t = 0; t < m->model->ntree && !m->meant; t++)
+        if (!tree_of(m, t)->single) ti_tree_mean_forces(m, t, p, dt);
+    m->meant = true;
 }
 
 void ti_motion_load_vjp(const ti_motion *m, const double *p, double dt, ti_motion_bar *bar, double *q_bar,

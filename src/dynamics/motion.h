@@ -77,6 +77,8 @@ void ti_motion_moved_vjp(const ti_motion *m, int t, double square_bar, const dou
                          ti_motion_bar *bar);
 /* Where the cotangents of ti_motion_root() go. */
 ti_link_diff *ti_motion_root_bar(const ti_motion *m, int t, ti_motion_bar *bar);
+/* What this asks for and a step does not, unless it is there: before the next one. */
+void ti_motion_mean_forces(ti_motion *m, const double *p, double dt);
 /* Of ti_motion_load(): from bar to x (dq, dv), u, p; u_bar, p_bar may be NULL. */
 void ti_motion_load_vjp(const ti_motion *m, const double *p, double dt, ti_motion_bar *bar, double *q_bar,
                         double *v_bar, double *u_bar, double *p_bar);

@@ -47,6 +47,7 @@ typedef struct ti_motion {
     double *arm, *arm_bar;       /* (npull) of those that pull at sites, on the numbers of v; their cotangents */
     bool *capped;                /* (nv) cut off together */
     ti_fluid fluid;              /* of the last load, where model->fluid */
+    bool meant;                  /* ti_motion_mean_forces() are there */
     int nheld;                   /* how many are cut off, one by one or together */
 } ti_motion;
 

@@ -278,14 +278,17 @@ void ti_tree_solve(const ti_motion *m, int t, const double *in, double *out) {
     ti_branch_solve(m->model->dof + tree->v, tree->v, tree->nv, m->factor + tree->M, out);
 }
 
-/* What ti_midpoint() found once, and what its reverse asks for: forces at the mean velocity, with the change of that.
- */
-static void as_known(ti_motion *m, int t, const double *p, double dt, const double *known) {
+/* What ti_midpoint() found once. */
+static void as_known(ti_motion *m, int t, const double *known) {
     const ti_tree *tree = &m->model->tree[t];
-    double *change = m->given;
     size_t bytes = sizeof *known * (size_t)tree->nv;
     memcpy(m->free + tree->v, known + tree->v, bytes);
     memcpy(m->middle + tree->v, known + m->model->size.nv + tree->v, bytes);
+}
+
+void ti_tree_mean_forces(ti_motion *m, int t, const double *p, double dt) {
+    const ti_tree *tree = &m->model->tree[t];
+    double *change = m->given;
     for (int d = tree->v; d < tree->v + tree->nv; d++) change[d] = (m->free[d] - m->now[d]) / dt;
     ti_bias_forces(m, tree, ti_load3(p + TI_P_GRAVITY), m->middle, change, m->next);
 }
@@ -305,7 +308,7 @@ bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double 
     ti_actuators_damp(m, t, p, dt, M);
     if (!ti_branch_factor(model->dof + v0, v0, w, M, factor)) return false;
     if (known) {
-        as_known(m, t, p, dt, known);
+        as_known(m, t, known);
     } else {
         joint_forces(m, tree, p, dt, m->given);
         if (model->fluid) ti_fluid_forces(m, tree, m->given);
@@ -542,7 +545,7 @@ void ti_tree_vjp(const ti_motion *m, int t, const double *p, double dt, ti_motio
     int w = tree->nv, v0 = tree->v, joints = v0 + (tree->rooted ? TI_FREE_NV : 0);
     double *y = bar->y + v0;
     ti_vec centre_bar = {0, 0, 0}, gravity = ti_load3(p + TI_P_GRAVITY);
-    const double *change = m->given + v0; /* as_known() */
+    const double *change = m->given + v0; /* ti_tree_mean_forces() */
     ti_midpoint_vjp(m, t, dt, bar);
     for (int j = 0; j < w; j++) {
         y[j] *= dt, bar->place[v0 + j] = 0;

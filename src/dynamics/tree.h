@@ -23,6 +23,8 @@ void ti_tree_adopt(ti_motion *m, int t);
 /* Inertia with what damping and springs add to it, its factor, and the velocity after the step, unless that is known:
  * ti_motion_keep(). @return false where the inertia is singular. */
 bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double *known);
+/* What ti_tree_vjp() asks for: forces at the mean velocity, with the change of that. */
+void ti_tree_mean_forces(ti_motion *m, int t, const double *p, double dt);
 /* out = M^-1 in; may be the same */
 void ti_tree_solve(const ti_motion *m, int t, const double *in, double *out);
 

@@ -146,6 +146,7 @@ tribo_status ti_regressor_jac(ti_worker *w, const ti_stride *at, const double *p
         return status < 0 ? status : TRIBO_OK;
     status = ti_tree_jacobians(at->ws, &f, p, A, w->by_u);
     if (status < 0) return TRIBO_OK; /* rows of the reverse know what to do about it */
+    ti_motion_mean_forces(&at->ws->motion, p, at->ws->options.dt);
     double *next = w->by_force + 4 * nv;
     for (int k = 0; k < s->m->ntree; k++)
         memcpy(next + s->m->tree[k].v, ti_solved_velocity(at->ws, &f, k), (size_t)s->m->tree[k].nv * sizeof *next);
