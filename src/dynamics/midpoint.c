@@ -1,9 +1,11 @@
-/* midpoint.c -- see midpoint.h. Rounds that ask for the inertia's factor alone settle where links turn by less than a
- * radian in the step; where they do not, Newton's method. */
+/* midpoint.c -- see midpoint.h. Trees of a few hinges and slides by Newton's method on the quadratic that it is. Others
+ * by rounds that ask for the inertia's factor alone, which settle where links turn by less than a radian in the step;
+ * where they do not, Newton's method. */
 #include "dynamics/midpoint.h"
 #include "base/base.h"
 #include "dynamics/bias.h"
 #include "dynamics/branch.h"
+#include "dynamics/few.h"
 #include "dynamics/tree_jac.h"
 #include "math/dense.h"
 #include <string.h>
@@ -158,17 +160,16 @@ static bool by_newton(ti_motion *m, const ti_tree *tree, ti_vec gravity, double 
 }
 
 bool ti_midpoint(ti_motion *m, int t, ti_vec gravity, double dt) {
+    if (tree_of(m, t)->few && ti_few_midpoint(m, tree_of(m, t), gravity, dt)) return true;
     return by_rounds(m, t, gravity, dt) || by_newton(m, tree_of(m, t), gravity, dt);
 }
 
 /* ---- reverse ---- */
 
-/* The same rounds turned around. */
+/* The same rounds turned around, from bar->y. */
 static bool adjoint_by_rounds(const ti_motion *m, const ti_tree *tree, double dt, ti_motion_bar *bar) {
     int v0 = tree->v, w = tree->nv;
-    memcpy(bar->y + v0, bar->free + v0, sizeof *bar->y * (size_t)w);
     solve(m, tree, bar->y + v0);
-    ti_bias_velocity_prepare(m, tree, bar);
     rounds r = {.n = 1}; /* the start is itself a change that the first round shrinks */
     for (int d = v0; d < v0 + w; d++) r.change = ti_max(r.change, fabs(bar->y[d]));
     while (r.n < ROUNDS) {
@@ -189,8 +190,11 @@ static bool adjoint_by_rounds(const ti_motion *m, const ti_tree *tree, double dt
 
 void ti_midpoint_vjp(const ti_motion *m, int t, double dt, ti_motion_bar *bar) {
     const ti_tree *tree = tree_of(m, t);
-    if (adjoint_by_rounds(m, tree, dt, bar)) return;
     double *y = bar->y + tree->v;
+    ti_bias_velocity_prepare(m, tree, bar);
+    memcpy(y, bar->free + tree->v, sizeof *y * (size_t)tree->nv);
+    if (tree->few && ti_few_midpoint_vjp(m, tree, dt, y)) return;
+    if (adjoint_by_rounds(m, tree, dt, bar)) return;
     if (ti_tree_jac_factor(m, tree, m->M + tree->M, dt, m->jac)) {
         memcpy(y, bar->free + tree->v, sizeof *y * (size_t)tree->nv);
         ti_lu_solve_t(tree->nv, m->jac->K + tree->M, tree->nv, m->jac->pivot + tree->v, y);

@@ -161,7 +161,7 @@ static void expect(ti_motion *m, int t) {
 
 void ti_motion_expect(ti_motion *m) {
     for (int t = 0; t < m->model->ntree && m->model->chains; t++)
-        if (!tree_of(m, t)->single) expect(m, t);
+        if (!tree_of(m, t)->single && !tree_of(m, t)->few) expect(m, t);
 }
 
 bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double *v, const double *u, double dt,

@@ -183,11 +183,22 @@ static bool is_welded(const tribo_model *m, const ti_tree *tree) {
     return false;
 }
 
+static bool is_few(const tribo_model *m, const ti_tree *tree) {
+    for (int d = tree->v; d < tree->v + tree->nv; d++) {
+        ti_joint_kind kind = m->joint[m->dof[d].joint].kind;
+        if (kind != TI_JOINT_HINGE && kind != TI_JOINT_SLIDE) return false;
+    }
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++)
+        if (m->body[b].gravcomp != 0) return false;
+    return tree->nv <= TI_FEW;
+}
+
 static void measure_trees(tribo_model *m) {
     for (int i = 0; i < m->size.nbody; i++) chain_dofs(m, i);
     for (int t = 0; t < m->ntree; t++) {
         int nv = m->tree[t].nv;
         m->tree[t].M = m->nM, m->tree[t].shifted = m->tree[t].framed || is_welded(m, &m->tree[t]);
+        m->tree[t].few = is_few(m, &m->tree[t]);
         m->chains = m->chains || !m->tree[t].single;
         m->nM += (size_t)nv * (size_t)nv;
         if (nv > m->widest) m->widest = nv;

@@ -127,6 +127,8 @@ typedef struct ti_dof {
     int moved_by, carried_by;
 } ti_dof;
 
+enum { TI_FEW = 3 };
+
 /* Bodies that joints tie together: consecutive, a parent before its children. */
 typedef struct ti_tree {
     int body0, nbody;
@@ -137,6 +139,7 @@ typedef struct ti_tree {
     bool framed;  /* its joint has numbers, and moves the origin of its frame */
     bool shifted; /* its joint moves another point than its own centre of mass: that, or, where others are welded to
                      it, the one of all of them */
+    bool few;     /* at most TI_FEW hinges and slides, and all of its weight is felt */
 } ti_tree;
 
 typedef struct ti_body {
