@@ -68,19 +68,19 @@ static int touch_cores(const tribo_ws *ws, const ti_pair *pair, double margin, t
     return n;
 }
 
-/* Corners of one face, which carry a load in shares that compliance chooses, ask for what a rigid body can do: either
- * none is apart by more than rounding, or each by what it is, a tilt, which is affine in their places to far more
- * digits than any has. */
+/* Corners of one face, which carry a load in shares that compliance chooses, ask for what a rigid body can do: where
+ * all of it is within a few times rounding either none is apart by more than that, or each by what it is, a tilt, which
+ * is affine in their places to far more digits than any has. */
 static void tell_tilts(tribo_ws *ws, ti_con *c, int n) {
-    enum { SHARED = 4 }; /* by fewer nothing is */
+    enum { SHARED = 4, FEW = 8 }; /* by fewer nothing is; times rounding */
     for (int i = 0; i + SHARED <= n; i++) {
         int count = 0;
         bool apart = false;
         for (int k = 0; k < n; k++) {
             ti_vec off = ti_sub(c[k].touch.normal, c[i].touch.normal);
-            ti_grain grain = ti_frame_grain(ws, &c[k]);
-            if (ti_dot(off, off) > 0 || fabs(c[k].touch.gap) > grain.skin) continue;
-            count++, apart = apart || fabs(c[k].touch.gap) >= grain.rounding;
+            double gap = fabs(c[k].touch.gap), rounding = ti_frame_grain(ws, &c[k]).rounding;
+            if (ti_dot(off, off) > 0 || gap > FEW * rounding) continue;
+            count++, apart = apart || gap >= rounding;
         }
         if (count < SHARED || !apart) continue;
         for (int k = i; k < n; k++) c[k].tilted = true;
