@@ -68,21 +68,35 @@ static int touch_cores(const tribo_ws *ws, const ti_pair *pair, double margin, t
     return n;
 }
 
+enum { SHARED = 4 }; /* contacts that share a load in ways that nothing else decides */
+
+/* Whether contact i of a pair is of a face whose contacts are all near zero, and not all at it. */
+static bool is_tilted(const tribo_ws *ws, const ti_con *c, int n, int i) {
+    enum { FEW = 8 }; /* times rounding */
+    int count = 0;
+    bool apart = false;
+    for (int k = 0; k < n; k++) {
+        ti_vec off = ti_sub(c[k].touch.normal, c[i].touch.normal);
+        double gap = fabs(c[k].touch.gap), rounding = ti_frame_grain(ws, &c[k]).rounding;
+        if (ti_dot(off, off) > 0 || gap > FEW * rounding) continue;
+        count++, apart = apart || gap >= rounding;
+    }
+    return count >= SHARED && apart;
+}
+
 /* Corners of one face, which carry a load in shares that compliance chooses, ask for what a rigid body can do: where
  * all of it is within a few times rounding either none is apart by more than that, or each by what it is, a tilt, which
  * is affine in their places to far more digits than any has. */
-static void tell_tilts(tribo_ws *ws, ti_con *c, int n) {
-    enum { SHARED = 4, FEW = 8 }; /* by fewer nothing is; times rounding */
+static void tell_tilts(const tribo_ws *ws, ti_con *c, int n) {
+    static const double flush = 5e-13, near = 1e-5; /* of the length: surely within rounding, and surely not */
+    int close = 0, apart = 0;
+    for (int k = 0; k < n; k++) {
+        double gap = fabs(c[k].touch.gap);
+        close += gap<near * c->pair.length, apart += gap> flush * c->pair.length;
+    }
+    if (close < SHARED || apart == 0) return;
     for (int i = 0; i + SHARED <= n; i++) {
-        int count = 0;
-        bool apart = false;
-        for (int k = 0; k < n; k++) {
-            ti_vec off = ti_sub(c[k].touch.normal, c[i].touch.normal);
-            double gap = fabs(c[k].touch.gap), rounding = ti_frame_grain(ws, &c[k]).rounding;
-            if (ti_dot(off, off) > 0 || gap > FEW * rounding) continue;
-            count++, apart = apart || gap >= rounding;
-        }
-        if (count < SHARED || !apart) continue;
+        if (!is_tilted(ws, c, n, i)) continue;
         for (int k = i; k < n; k++) c[k].tilted = true;
         return;
     }
