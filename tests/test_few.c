@@ -112,8 +112,7 @@ START_TEST(others_are_not_few) {
     static const char *const BODIES[] = {
         "<body gravcomp='0.5'><joint/><geom size='0.1'/></body>", "<body><joint type='ball'/><geom size='0.1'/></body>",
         "<body><freejoint/><geom size='0.1'/><body><joint/><geom size='0.1'/></body></body>",
-        "<body><joint axis='1 0 0'/><joint axis='0 1 0'/><joint axis='0 0 1'/><joint type='slide'/>"
-        "<geom size='0.1'/></body>"};
+        "<body><joint/><joint axis='0 1 0'/><joint axis='1 0 0'/><joint type='slide'/><geom size='0.1'/></body>"};
     char xml[1024];
     tribo_model *m = NULL;
     snprintf(xml, sizeof xml, "<mujoco><worldbody>%s</worldbody></mujoco>", BODIES[_i]);
