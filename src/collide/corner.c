@@ -2,18 +2,29 @@
  */
 #include "collide/pairs.h"
 
+/* Of the corners, whose bits of each half edge are beside it. */
+static void heights(double middle, double x, int bx, double y, int by, double z, int bz, double above[8]) {
+    double low = middle - x, high = middle + x, sum = y + z, other = y - z;
+    above[0] = low - sum, above[by | bz] = low + sum, above[by] = low + other, above[bz] = low - other;
+    above[bx] = high - sum, above[bx | by | bz] = high + sum, above[bx | by] = high + other,
+    above[bx | bz] = high - other;
+}
+
 int ti_collide_plane_box(const ti_shape *a, const ti_shape *b, double margin, ti_touch *out) {
     ti_vec n = ti_col(&a->R, 2), m = ti_tmul(&b->R, n);
     double height = ti_dot(n, ti_sub(b->x, a->x));
-    double d[3] = {m.x * b->size.x, m.y * b->size.y, m.z * b->size.z};
+    double d[3] = {m.x * b->size.x, m.y * b->size.y, m.z * b->size.z}, above[8];
     if (ti_beyond(height - fabs(d[0]) - fabs(d[1]) - fabs(d[2]), margin)) return 0;
-    int count = 0, most = fabs(d[0]) > fabs(d[1]) ? 0 : 1;
-    most = fabs(d[2]) > fabs(d[most]) ? 2 : most;
-    int next = (most + 1) % 3, last = (most + 2) % 3;
+    /* The largest first: of a face that lies flat what is left is small, and so is what rounding makes of it. */
+    if (fabs(d[2]) >= fabs(d[0]) && fabs(d[2]) >= fabs(d[1]))
+        heights(height, d[2], 4, d[0], 1, d[1], 2, above);
+    else if (fabs(d[1]) >= fabs(d[0]))
+        heights(height, d[1], 2, d[2], 4, d[0], 1, above);
+    else
+        heights(height, d[0], 1, d[1], 2, d[2], 4, above);
+    int count = 0;
     for (int corner = 0; corner < 8; corner++) {
-        /* The largest first: of a face that lies flat what is left is small, and so is what rounding makes of it. */
-        double gap = height + (corner & 1 << most ? d[most] : -d[most]);
-        gap += (corner & 1 << next ? d[next] : -d[next]) + (corner & 1 << last ? d[last] : -d[last]);
+        double gap = above[corner];
         if (ti_beyond(gap, margin)) continue;
         ti_vec c = ti_add(b->x, ti_mul(&b->R, ti_corner(b->size, corner)));
         out[count++] = (ti_touch){ti_axpy(c, -0.5 * gap, n), n, gap, corner, 0};

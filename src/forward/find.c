@@ -68,11 +68,10 @@ static int touch_cores(const tribo_ws *ws, const ti_pair *pair, double margin, t
     return n;
 }
 
-enum { SHARED = 4 }; /* contacts that share a load in ways that nothing else decides */
+enum { SHARED = 4, FEW = 8 }; /* contacts whose loads nothing else decides; times rounding */
 
 /* Whether contact i of a pair is of a face whose contacts are all near zero, and not all at it. */
 static bool is_tilted(const tribo_ws *ws, const ti_con *c, int n, int i) {
-    enum { FEW = 8 }; /* times rounding */
     int count = 0;
     bool apart = false;
     for (int k = 0; k < n; k++) {
@@ -88,13 +87,13 @@ static bool is_tilted(const tribo_ws *ws, const ti_con *c, int n, int i) {
  * all of it is within a few times rounding either none is apart by more than that, or each by what it is, a tilt, which
  * is affine in their places to far more digits than any has. */
 static void tell_tilts(const tribo_ws *ws, ti_con *c, int n) {
-    static const double flush = 5e-13, near = 1e-5; /* of the length: surely within rounding, and surely not */
+    static const double flush = 5e-13; /* of the length: less than rounding is anywhere */
     int close = 0, apart = 0;
-    for (int k = 0; k < n; k++) {
-        double gap = fabs(c[k].touch.gap);
-        close += gap<near * c->pair.length, apart += gap> flush * c->pair.length;
-    }
-    if (close < SHARED || apart == 0) return;
+    for (int k = 0; k < n; k++) apart += fabs(c[k].touch.gap) > flush * c[k].pair.length;
+    if (n < SHARED || apart == 0) return;
+    double near = 2 * FEW * ti_frame_grain(ws, c).rounding; /* which is within a factor 2 that of the others */
+    for (int k = 0; k < n; k++) close += fabs(c[k].touch.gap) < near;
+    if (close < SHARED) return;
     for (int i = 0; i + SHARED <= n; i++) {
         if (!is_tilted(ws, c, n, i)) continue;
         for (int k = i; k < n; k++) c[k].tilted = true;
