@@ -1,11 +1,12 @@
 /* orders.c -- one program writes the quaternions of all recordings: where most of them say that these are in another
  * order, they are in those too that are too short, or too calm, to say so. */
 #include "recording.h"
+#include "recording/order.h"
 #include "residuals.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { WAYS = 4, UNCLEAR = -1 };
+enum { UNCLEAR = -1 };
 
 /* In which order a recording says that a body's quaternions are; 0 = that of a state, or it does not say. */
 static int way_of(const tribo_checked *c, int body) {
@@ -20,22 +21,15 @@ static int way_of(const tribo_checked *c, int body) {
 
 /* The order of which most recordings are, where no other is found; 0 = none. */
 static int majority(const recordings *r, int body) {
-    int votes[WAYS] = {0}, kinds = 0, best = 0;
+    int votes[TI_ORDERS] = {0}, kinds = 0, best = 0;
     for (int i = 0; i < r->n; i++) {
         int way = r->checked[i] ? way_of(r->checked[i], body) : UNCLEAR;
-        if (way < 0 || way >= WAYS) return 0;
+        if (way < 0 || way >= TI_ORDERS) return 0;
         votes[way]++;
     }
-    for (int way = 1; way < WAYS; way++)
+    for (int way = 1; way < TI_ORDERS; way++)
         if (votes[way]) kinds++, best = way;
     return kinds == 1 && votes[best] > votes[0] ? best : 0;
-}
-
-static void reorder(double *q, int way) {
-    double real = way & 1 ? q[3] : q[0];
-    if (way & 1) memmove(q + 1, q, 3 * sizeof *q);
-    q[0] = real;
-    for (int i = 1; i < 4 && way & 2; i++) q[i] = -q[i];
 }
 
 /* A copy with the quaternions of a body in the order of a state. */
@@ -46,9 +40,11 @@ static bool recording_reorder(const tribo_recording *rec, const tribo_model *m, 
     int channels;
     channel *list = channels_of(m, &channels);
     bool good = recording_piece(rec, &z, 0, rec->n, out) && list;
-    for (int i = 0; i < channels && good; i++)
-        for (int k = 0; k < rec->n && list[i].quat >= 0 && !strcmp(list[i].name, name); k++)
-            reorder((double *)(size_t)out->x + (size_t)k * (size_t)z.nx + list[i].quat, way);
+    for (int i = 0; i < channels && good; i++) {
+        if (list[i].quat < 0 || strcmp(list[i].name, name)) continue;
+        for (int k = 0; k < rec->n; k++)
+            ti_reorder((double *)(size_t)out->x + (size_t)k * (size_t)z.nx + list[i].quat, way);
+    }
     free(list);
     if (!good) recording_free(out), *out = (tribo_recording){0};
     return good;
@@ -85,8 +81,6 @@ bool recordings_agree(recordings *r, const tribo_model *m) {
 }
 
 void recordings_tell_agreed(const recordings *r, const tribo_model *m) {
-    static const char *const order[WAYS] = {"", "x y z w", "of the inverse rotation, world to body",
-                                            "x y z w, and of the inverse rotation"};
     for (int b = 0; b < r->bodies && r->followed; b++) {
         const followed *told = &r->followed[b];
         char more[40] = "";
@@ -94,6 +88,6 @@ void recordings_tell_agreed(const recordings *r, const tribo_model *m) {
         if (told->count)
             input_message(r->path[told->first], 0,
                           "%s: quaternions are %s, as in most of the other recordings; read as such%s",
-                          tribo_model_body_name(m, b), order[told->way], more);
+                          tribo_model_body_name(m, b), ti_order_words(told->way), more);
     }
 }

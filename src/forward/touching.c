@@ -208,10 +208,15 @@ static ti_reference staying_in_noise(double gap, const ti_grain *grain, double d
     return (ti_reference){(ti_noise_ramp(&noise, above) - grain->give) / dt, ti_noise_below(&noise, above) / dt};
 }
 
+/* Whether it counts as zero, with the same derivative. */
+static bool is_closed(double gap, const ti_grain *grain) {
+    return fabs(gap) < grain->rounding && !grain->tilted;
+}
+
 ti_reference ti_staying(double gap, const ti_grain *grain, double dt) {
     double skin = grain->skin;
     if (grain->noise > 0) return staying_in_noise(gap, grain, dt);
-    if (fabs(gap) < grain->rounding && !grain->tilted) return (ti_reference){0, 1 / dt};
+    if (is_closed(gap, grain)) return (ti_reference){0, 1 / dt};
     if (gap < -3 * skin) return (ti_reference){skin / dt, 0};
     if (gap < -skin) return (ti_reference){(-gap - 2 * skin) / dt, -1 / dt};
     return (ti_reference){gap / dt, 1 / dt};
@@ -219,7 +224,7 @@ ti_reference ti_staying(double gap, const ti_grain *grain, double dt) {
 
 ti_reference ti_yielding(double gap, const ti_grain *grain, double dt, bool sunk) {
     if (sunk && gap < -grain->skin) return (ti_reference){-grain->skin / dt, 0};
-    return (ti_reference){fabs(gap) < grain->rounding && !grain->tilted ? 0 : gap / dt, 1 / dt};
+    return (ti_reference){is_closed(gap, grain) ? 0 : gap / dt, 1 / dt};
 }
 
 ti_overlap ti_overlap_of(double gap, double beta, double slop) {

@@ -1,5 +1,6 @@
 /* columns.c -- velocity columns against the poses: from row to row a pose changes by the velocity between them. Units,
  * frames, the order of quaternions and delays are read from which reading of the columns follows the poses best. */
+#include "recording/order.h"
 #include "recording/predict.h"
 #include "recording/questions.h"
 
@@ -32,16 +33,20 @@ static double *column(const tribo_checked *c, int k, int body, int part) {
     return ti_rate(c, c->x, k, body) + 3 * part;
 }
 
+static int order_of(const reading *r) {
+    return ti_order_of(r->last_is_real, r->inverse);
+}
+
 /* Differences of the poses from each row to the next over the time between, along world or body axes, into c->rate;
  * NaN where they are not known. */
 static void differences(tribo_checked *c, int body, int part, const reading *r) {
+    int order = order_of(r);
     for (int k = 0; k + 1 < c->n; k++) {
         double a[7], b[7], h = c->time[k + 1] - c->time[k], *d = c->rate + 3 * k;
         bool known = c->posed[k * c->z.nbody + body] && c->posed[(k + 1) * c->z.nbody + body] && h < 1.5 * c->spacing;
         memcpy(a, ti_pose(c, c->x, k, body), sizeof a);
         memcpy(b, ti_pose(c, c->x, k + 1, body), sizeof b);
-        ti_reorder(a + 3, r->last_is_real, r->inverse);
-        ti_reorder(b + 3, r->last_is_real, r->inverse);
+        ti_reorder(a + 3, order), ti_reorder(b + 3, order);
         if (part)
             ti_turn(a + 3, b + 3, d);
         else
@@ -67,7 +72,7 @@ static void said(const tribo_checked *c, int k, int body, int part, const readin
     if (!r->world) return;
     double q[4];
     memcpy(q, ti_pose(c, c->x, k, body) + 3, sizeof q);
-    ti_reorder(q, r->last_is_real, r->inverse);
+    ti_reorder(q, order_of(r));
     ti_mat R = ti_quat_mat(q);
     ti_store3(v, ti_tmul(&R, ti_load3(v)));
 }
@@ -216,12 +221,11 @@ static void reread(tribo_checked *c, int body, int part, const reading *r, doubl
 }
 
 static void reorder_poses(tribo_checked *c, int body, const reading *r) {
-    for (int k = 0; k < c->n; k++) ti_reorder(ti_pose(c, c->x, k, body) + 3, r->last_is_real, r->inverse);
-    ti_found(c, TRIBO_CONVENTION_ORDER, TRIBO_OUTCOME_MENDED, body, -1, r->last_is_real + 2 * r->inverse,
+    int order = order_of(r);
+    for (int k = 0; k < c->n; k++) ti_reorder(ti_pose(c, c->x, k, body) + 3, order);
+    ti_found(c, TRIBO_CONVENTION_ORDER, TRIBO_OUTCOME_MENDED, body, -1, order,
              "%s: quaternions are %s: the angular velocity says how they turn; read as such",
-             tribo_model_body_name(c->m, body),
-             r->last_is_real ? r->inverse ? "x y z w, and of the inverse rotation" : "x y z w"
-                             : "of the inverse rotation, world to body");
+             tribo_model_body_name(c->m, body), ti_order_words(order));
 }
 
 static void angular(tribo_checked *c, int body, const reading *r) {

@@ -1,5 +1,6 @@
 /* orders.c -- readings that no column contradicts: orders of quaternions, delays and names, by what the scene predicts
  * from each row for the next ones. */
+#include "recording/order.h"
 #include "recording/predict.h"
 #include "recording/questions.h"
 
@@ -16,8 +17,7 @@ static void accept(tribo_checked *c) {
 static void reorder(tribo_checked *c, int body, int way) {
     fresh(c);
     for (int b = 0; b < c->z.nbody; b++)
-        for (int k = 0; k < c->n && (body < 0 || b == body); k++)
-            ti_reorder(ti_pose(c, c->y, k, b) + 3, way & 1, way & 2);
+        for (int k = 0; k < c->n && (body < 0 || b == body); k++) ti_reorder(ti_pose(c, c->y, k, b) + 3, way);
 }
 
 /* Quaternions of a body, or of all, in another order, where that is much more like the scene. */
@@ -25,7 +25,7 @@ static double try_order(tribo_checked *c, int body, double now) {
     static const double simpler = 3; /* x y z w, unless another is likelier than that */
     double least = now;
     int best = 0;
-    for (int way = 1; way < 4; way++) {
+    for (int way = 1; way < TI_ORDERS; way++) {
         reorder(c, body, way);
         double sum = ti_predict_total(c, c->y, now - evidence);
         if (sum < least - (best ? simpler : 0)) least = sum, best = way;
@@ -35,10 +35,7 @@ static double try_order(tribo_checked *c, int body, double now) {
     accept(c);
     ti_found(c, TRIBO_CONVENTION_ORDER, TRIBO_OUTCOME_MENDED, body, -1, best,
              "%s%squaternions are %s: only so does it lie and turn on its faces; read as such",
-             body < 0 ? "" : tribo_model_body_name(c->m, body), body < 0 ? "" : ": ",
-             best == 1   ? "x y z w"
-             : best == 2 ? "of the inverse rotation, world to body"
-                         : "x y z w, and of the inverse rotation");
+             body < 0 ? "" : tribo_model_body_name(c->m, body), body < 0 ? "" : ": ", ti_order_words(best));
     return least;
 }
 

@@ -31,13 +31,6 @@ void ti_turn(const double *a, const double *b, double *r) {
     ti_store3(r, ti_quat_log(d));
 }
 
-void ti_reorder(double *q, bool last_is_real, bool inverse) {
-    double w = last_is_real ? q[3] : q[0];
-    for (int i = 3; last_is_real && i > 0; i--) q[i] = q[i - 1];
-    q[0] = w;
-    for (int i = 1; inverse && i < 4; i++) q[i] = -q[i];
-}
-
 void ti_scale_times(tribo_checked *c, double factor, const char *what) {
     for (int k = 0; k < c->n; k++) c->time[k] *= factor;
     c->spacing *= factor;

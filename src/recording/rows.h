@@ -82,7 +82,4 @@ static inline double ti_clear_gain(double dd, double dv, double vv) {
     return low > more ? low : high < less ? high : 1;
 }
 
-/* Quaternions in one row's order into another: x y z w, or the inverse. */
-void ti_reorder(double *q, bool last_is_real, bool inverse);
-
 #endif
