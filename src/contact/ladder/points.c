@@ -302,9 +302,13 @@ static bool may_yield(ti_contact_ws *ws, const ti_contact_problem *p, double R) 
     return p->nblk > 1 || yielding(ws, p) >= YIELDING * R / ws->r0;
 }
 
-/* How often what compliance gives way has to be taken back where that leaves a power of this share: eq. (463). */
+/* How often what compliance gives way has to be taken back, as n times leave this share to the n + 1: eq. (463).
+ * Velocities of one step have h in their denominator, and what the next step makes of them may have it no more. */
+#define LEFT 2e-11
 static int rounds_of(double share) {
-    return share > SOFT ? 2 : 1;
+    int n = 1;
+    for (double left = share * share; left > LEFT && n < 3; left *= share) n++;
+    return n;
 }
 
 /* Derivatives by the answer where that is all that they need; two points are in s. */

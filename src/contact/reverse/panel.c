@@ -219,11 +219,11 @@ TI_INLINE void give_way(int n, const ti_contact_ws *ws, const ti_contact_problem
         columns_times(n, J + 3 * W * side, x, to + (size_t)N * (size_t)p->voff[blk[side]]);
 }
 
-/* X of no compliance, where the point stands alone, once or twice: docs/math.md eq. (463). */
+/* X of no compliance, where the point stands alone, as often as that asks for: docs/math.md eq. (463). */
 TI_INLINE void take_back(int n, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
     const double *last = NULL;
-    double *more = e->rest; /* r and dc have served by then */
-    for (int time = 0; time < ws->alone; time++, last = e->rest, more = e->r) {
+    double *more = e->rest, *other = e->r, *spare; /* r and dc have served by then */
+    for (int time = 0; time < ws->alone; time++, last = more, spare = other, other = more, more = spare) {
         memset(more, 0, sizeof *more * N * (size_t)p->nv);
         for (int i = 0; i < p->nc; i++) give_way(n, ws, p, e, i, last, more);
         solve(n, &ws->sys, more);

@@ -241,8 +241,8 @@ TI_INLINE double finish(int lanes, const ti_contact_ws *ws, const ti_contact_pro
 /* Y and L of no compliance, where the point stands alone: docs/math.md eq. (463). */
 TI_INLINE double take_back(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
     const double *last = NULL;
-    double *more = e->rest; /* b has served by then */
-    for (int n = 0; n < ws->alone; n++, last = e->rest, more = e->b) {
+    double *more = e->rest, *other = e->b, *spare; /* b has served by then */
+    for (int n = 0; n < ws->alone; n++, last = more, spare = other, other = more, more = spare) {
         memset(more, 0, sizeof *more * N * (size_t)p->nv);
         for (int i = 0; i < p->nc; i++) give_way(lanes, ws, p, i, e, last, more);
         solve(lanes, &ws->sys.paths, more);
