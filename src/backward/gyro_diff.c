@@ -1,13 +1,27 @@
 /* gyro_diff.c -- the derivatives of what an impact makes of gyroscopic accelerations: docs/math.md eq. (470). */
 #include "backward/backward.h"
+#include "dynamics/spin.h"
 #include "forward/gyro.h"
 
-/* Of y . (w x I w): to w, and I_bar += s that. */
-static ti_vec torque_vjp(const ti_mat *I, ti_vec w, ti_vec y, double s, double *M_bar) {
+/* Of y . (w x I w): to w, and M_bar += to the inertia. */
+static ti_vec torque_vjp(const ti_mat *I, ti_vec w, ti_vec y, double *M_bar) {
     ti_vec z = ti_cross(y, w);
     for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) M_bar[TI_FREE_NV * (3 + r) + 3 + c] += s * ti_get(z, r) * ti_get(w, c);
-    return ti_scale(s, ti_add(ti_cross(ti_mul(I, w), y), ti_mul(I, z)));
+        for (int c = 0; c < 3; c++) M_bar[TI_FREE_NV * (3 + r) + 3 + c] += ti_get(z, r) * ti_get(w, c);
+    return ti_add(ti_cross(ti_mul(I, w), y), ti_mul(I, z));
+}
+
+/* From the spin in the middle of the time after an impact to the one that it leaves; M_bar += of the inertia, *late_bar
+ * of that time. */
+static ti_vec middle_vjp(const ti_gyro *g, ti_vec middle_bar, double *M_bar, double *late_bar) {
+    ti_vec m = g->middle, moved = ti_sub(g->after, m);
+    ti_mat K = ti_gyro_matrix(&g->I, m, g->late, 1), Ki = ti_inverse(&K);
+    ti_vec z = ti_tmul(&Ki, middle_bar), y = ti_scale(-0.5 * g->late, ti_cross(z, m));
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            M_bar[TI_FREE_NV * (3 + r) + 3 + c] += ti_get(z, r) * ti_get(moved, c) + ti_get(y, r) * ti_get(m, c);
+    *late_bar = -0.5 * ti_dot(z, ti_cross(m, ti_mul(&g->I, m)));
+    return ti_mul(&g->I, z);
 }
 
 void ti_gyro_vjp(tribo_ws *ws, const ti_frame *f, int k, int b, double *hit_bar, double *free_bar, double *now_bar) {
@@ -16,16 +30,17 @@ void ti_gyro_vjp(tribo_ws *ws, const ti_frame *f, int k, int b, double *hit_bar,
     double M_bar[TI_FREE_NV * TI_FREE_NV] = {0};
     ti_gyro g;
     if (!ti_gyro_of(ws, f, is, b, &g)) return;
-    ti_vec out = ti_load3(hit_bar + 3), change = ti_sub(g.rate[1], g.rate[0]), spin_bar[2];
-    ti_vec y = ti_tmul(&g.inverse, ti_scale(g.late, out));
-    for (int n = 0; n < 2; n++) spin_bar[n] = torque_vjp(&g.I, g.spin[n], y, n ? -1 : 1, M_bar);
+    ti_vec out = ti_load3(hit_bar + 3), y = ti_tmul(&g.inverse, ti_scale(g.late, out));
+    ti_vec spin_bar = torque_vjp(&g.I, g.spin, y, M_bar);
     for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) M_bar[TI_FREE_NV * (3 + r) + 3 + c] -= ti_get(y, r) * ti_get(change, c);
+        for (int c = 0; c < 3; c++) M_bar[TI_FREE_NV * (3 + r) + 3 + c] += ti_get(y, r) * ti_get(g.rate, c);
+    double late_bar;
+    ti_vec after_bar = ti_axpy(middle_vjp(&g, ti_scale(2, out), M_bar, &late_bar), -2, out);
     ti_motion_inertia_bar(&ws->motion, f->blk_tree[b], M_bar, &s->motion_bar);
-    ti_add3(hit_bar + 3, spin_bar[1]);
-    ti_add3(free_bar + 3, ti_scale(0.5, ti_add(spin_bar[0], spin_bar[1])));
-    ti_add3(now_bar + 3, ti_scale(0.5, ti_sub(spin_bar[0], spin_bar[1])));
-    double time_bar = g.late_time * ti_dot(out, change);
+    ti_add3(hit_bar + 3, after_bar);
+    ti_add3(free_bar + 3, ti_scale(0.5, ti_add(spin_bar, after_bar)));
+    ti_add3(now_bar + 3, ti_scale(0.5, ti_sub(spin_bar, after_bar)));
+    double time_bar = g.late_time * (late_bar - ti_dot(out, g.rate));
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         double l = ti_gyro_push(ws, f, is, b, i);
         if (!(l > 0)) continue;
@@ -47,16 +62,25 @@ static ti_vec inertia_jvp(const tribo_ws *ws, int tree, const ti_link_diff *diff
     return ti_load3(out + 3);
 }
 
+/* The tangent of the spin in the middle of the time after an impact, after_dot that of the one that it leaves. */
+static ti_vec middle_jvp(const tribo_ws *ws, const ti_gyro *g, int tree, const ti_link_diff *diffs, ti_vec after_dot,
+                         double late_dot) {
+    ti_vec m = g->middle, torque = ti_cross(m, ti_mul(&g->I, m));
+    ti_vec e = ti_add(ti_mul(&g->I, after_dot), inertia_jvp(ws, tree, diffs, ti_sub(g->after, m)));
+    e = ti_axpy(e, -0.5 * late_dot, torque);
+    e = ti_axpy(e, -0.5 * g->late, ti_cross(m, inertia_jvp(ws, tree, diffs, m)));
+    ti_mat K = ti_gyro_matrix(&g->I, m, g->late, 1), Ki = ti_inverse(&K);
+    return ti_mul(&Ki, e);
+}
+
 void ti_gyro_jvp(const tribo_ws *ws, const ti_frame *f, const ti_gyro *g, int b, const ti_link_diff *diffs,
                  const double *hit_dot, const double *free_dot, const double *now_dot, double time_dot, double *to) {
     int tree = f->blk_tree[b];
     ti_vec hit = ti_load3(hit_dot + 3), next = ti_load3(free_dot + 3), now = ti_load3(now_dot + 3);
-    ti_vec change = ti_sub(g->rate[1], g->rate[0]), spin_dot[2];
-    spin_dot[0] = ti_scale(0.5, ti_add(now, next)), spin_dot[1] = ti_axpy(hit, 0.5, ti_sub(next, now));
-    ti_vec sum = ti_scale(-1, inertia_jvp(ws, tree, diffs, change));
-    for (int n = 0; n < 2; n++) {
-        ti_vec Iw_dot = inertia_jvp(ws, tree, diffs, g->spin[n]);
-        sum = ti_axpy(sum, n ? -1 : 1, torque_jvp(&g->I, g->spin[n], spin_dot[n], Iw_dot));
-    }
-    ti_store3(to, ti_axpy(ti_scale(g->late_time * time_dot, change), g->late, ti_mul(&g->inverse, sum)));
+    ti_vec spin_dot = ti_scale(0.5, ti_add(now, next)), after_dot = ti_axpy(hit, 0.5, ti_sub(next, now));
+    double late_dot = g->late_time * time_dot;
+    ti_vec torque = torque_jvp(&g->I, g->spin, spin_dot, inertia_jvp(ws, tree, diffs, g->spin));
+    ti_vec before = ti_mul(&g->inverse, ti_add(torque, inertia_jvp(ws, tree, diffs, g->rate)));
+    ti_vec gain = ti_scale(2, ti_sub(middle_jvp(ws, g, tree, diffs, after_dot, late_dot), after_dot));
+    ti_store3(to, ti_axpy(ti_axpy(gain, g->late, before), -late_dot, g->rate));
 }

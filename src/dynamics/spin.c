@@ -11,8 +11,7 @@ enum { SUBSTEPS_MAX = 4096 };
 
 /* ---- one substep: I (wf - w) + dt wm x I wm = dt torque, wm = (w + wf) / 2 ---- */
 
-/* d/dwf of the equation; with -I for +I on its diagonal part it is also d/dw. */
-static ti_mat gyro_matrix(const ti_mat *I, ti_vec wm, double dt, double sign) {
+ti_mat ti_gyro_matrix(const ti_mat *I, ti_vec wm, double dt, double sign) {
     ti_mat W = ti_skew(wm), WI = ti_matmul(&W, I), L = ti_skew(ti_mul(I, wm)), K;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) K.m[i][j] = sign * I->m[i][j] + 0.5 * dt * (WI.m[i][j] - L.m[i][j]);
@@ -21,8 +20,8 @@ static ti_mat gyro_matrix(const ti_mat *I, ti_vec wm, double dt, double sign) {
 
 void ti_link_gyro(const ti_link *l, double dt, ti_mat *Ki, ti_mat *Kw) {
     ti_vec wm = ti_scale(0.5, ti_add(l->w, l->wf));
-    ti_mat K = gyro_matrix(&l->I, wm, dt, 1);
-    *Ki = ti_inverse(&K), *Kw = gyro_matrix(&l->I, wm, dt, -1);
+    ti_mat K = ti_gyro_matrix(&l->I, wm, dt, 1);
+    *Ki = ti_inverse(&K), *Kw = ti_gyro_matrix(&l->I, wm, dt, -1);
 }
 
 static double frobenius(const ti_mat *A) {
@@ -31,21 +30,24 @@ static double frobenius(const ti_mat *A) {
     return sqrt(s);
 }
 
-/* @return whether Newton's method arrived, but for what rounding leaves. */
-static bool midpoint(const ti_link *l, const ti_mat *inv, ti_vec w, double dt, ti_vec *wf) {
-    ti_vec Iw = ti_mul(&l->I, w);
+bool ti_spin_midpoint(const ti_mat *I, const ti_mat *inv, ti_vec torque, ti_vec w, double dt, ti_vec *wf) {
+    ti_vec Iw = ti_mul(I, w);
     double off = 0, size = 0;
-    *wf = ti_axpy(w, dt, ti_mul(inv, ti_sub(l->torque, ti_cross(w, Iw))));
+    *wf = ti_axpy(w, dt, ti_mul(inv, ti_sub(torque, ti_cross(w, Iw))));
     for (int k = 0; k < 12; k++) { /* quadratic, so two or three rounds */
-        ti_vec wm = ti_scale(0.5, ti_add(w, *wf)), Lm = ti_mul(&l->I, wm), gyro = ti_cross(wm, Lm);
-        ti_vec e = ti_sub(ti_axpy(ti_mul(&l->I, ti_sub(*wf, w)), dt, gyro), ti_scale(dt, l->torque));
-        size = ti_norm(Lm) + dt * (ti_norm(gyro) + ti_norm(l->torque)), off = ti_norm(e);
+        ti_vec wm = ti_scale(0.5, ti_add(w, *wf)), Lm = ti_mul(I, wm), gyro = ti_cross(wm, Lm);
+        ti_vec e = ti_sub(ti_axpy(ti_mul(I, ti_sub(*wf, w)), dt, gyro), ti_scale(dt, torque));
+        size = ti_norm(Lm) + fabs(dt) * (ti_norm(gyro) + ti_norm(torque)), off = ti_norm(e);
         if (!(off > 1e-16 * size)) break;
-        ti_mat K = gyro_matrix(&l->I, wm, dt, 1), Ki = ti_inverse(&K);
+        ti_mat K = ti_gyro_matrix(I, wm, dt, 1), Ki = ti_inverse(&K);
         *wf = ti_sub(*wf, ti_mul(&Ki, e));
     }
     if (off <= 1e-12 * size) return true; /* else a rod about its axis: |I wm| is small beside |I| |wm| */
-    return off <= 1e-12 * (frobenius(&l->I) * (ti_norm(w) + ti_norm(*wf)) + dt * ti_norm(l->torque));
+    return off <= 1e-12 * (frobenius(I) * (ti_norm(w) + ti_norm(*wf)) + fabs(dt) * ti_norm(torque));
+}
+
+static bool midpoint(const ti_link *l, const ti_mat *inv, ti_vec w, double dt, ti_vec *wf) {
+    return ti_spin_midpoint(&l->I, inv, l->torque, w, dt, wf);
 }
 
 /* ---- all of them ---- */

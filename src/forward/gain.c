@@ -32,8 +32,8 @@ static void add_block(const tribo_ws *ws, const ti_frame *f, const ti_island *is
     ti_gyro g;
     for (int j = 0; j < ws->width[b]; j++) forced[j] = ws->vfree[at + j] - ws->vnow[at + j];
     if (ti_gyro_of(ws, f, is, b, &g)) { /* which do no work, each by its own spin: until the impact, and from there */
-        ti_add3(forced + 3, ti_scale(-dt, g.rate[0]));
-        turn[0] = ti_scale(dt - g.late, g.rate[0]), turn[1] = ti_scale(-g.late, g.rate[1]);
+        ti_add3(forced + 3, ti_scale(-dt, g.rate));
+        turn[0] = ti_scale(dt - g.late, g.rate), turn[1] = ti_scale(-1, g.gain);
     }
     ti_motion_times(&ws->motion, f->blk_tree[b], forced, push);
     for (int j = 0; j < ws->width[b]; j++) {

@@ -1,5 +1,6 @@
 /* gyro.c -- see gyro.h. */
 #include "forward/gyro.h"
+#include "dynamics/spin.h"
 
 /* What turns by more in a step, before or after, is followed to no order in it. */
 static const double TURN = 0.5;
@@ -29,9 +30,10 @@ bool ti_gyro_of(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int 
     hit = ti_vec3(ti_impact_velocity(f, is, is->share, at), ti_impact_velocity(f, is, is->share, at + 1),
                   ti_impact_velocity(f, is, is->share, at + 2));
     g->inverse = ti_inverse(&g->I);
-    g->spin[0] = ti_scale(0.5, ti_add(now, next)), g->spin[1] = ti_axpy(hit, 0.5, ti_sub(next, now));
-    if (!(ws->options.dt * ti_max(ti_norm(g->spin[0]), ti_norm(g->spin[1])) < TURN)) return false;
-    for (int k = 0; k < 2; k++)
-        g->rate[k] = ti_scale(-1, ti_mul(&g->inverse, ti_cross(g->spin[k], ti_mul(&g->I, g->spin[k]))));
+    g->spin = ti_scale(0.5, ti_add(now, next)), g->after = ti_axpy(hit, 0.5, ti_sub(next, now));
+    if (!(ws->options.dt * ti_max(ti_norm(g->spin), ti_norm(g->after)) < TURN)) return false;
+    g->rate = ti_scale(-1, ti_mul(&g->inverse, ti_cross(g->spin, ti_mul(&g->I, g->spin))));
+    if (!ti_spin_midpoint(&g->I, &g->inverse, ti_vec3(0, 0, 0), g->after, g->late, &hit)) return false;
+    g->middle = ti_scale(0.5, ti_add(g->after, hit)), g->gain = ti_sub(hit, g->after);
     return true;
 }

@@ -9,7 +9,9 @@ typedef struct ti_gyro {
     double late, late_time; /* from then to the middle of the step; by that time. All of the step, and 0, where impacts
                                are taken at one time */
     ti_mat I, inverse;
-    ti_vec spin[2], rate[2]; /* before and after it: spins, and what accelerates them */
+    ti_vec spin, rate;    /* before it, with half of what the step's forces add, and what accelerates that */
+    ti_vec after, middle; /* the spin that it leaves, likewise, and that in the middle of the time from then on */
+    ti_vec gain;          /* by which that changes until the end of the time, by the midpoint rule */
 } ti_gyro;
 
 /* Of block b of the frame; not of what has joints. @return false where nothing hits it, or it turns too far in the

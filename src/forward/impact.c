@@ -112,8 +112,7 @@ static void pose_after(tribo_ws *ws, const ti_frame *f, const ti_island *is) {
     for (int j = is->v0; j < is->v0 + is->nv; j++)
         ws->v_after[j] = ti_impact_velocity(f, is, is->share, j) + (ws->vfree[j] - ws->vnow[j]);
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++)
-        if (ti_gyro_of(ws, f, is, b, &g))
-            ti_add3(ws->v_after + ws->at_v[b] + 3, ti_scale(g.late, ti_sub(g.rate[1], g.rate[0])));
+        if (ti_gyro_of(ws, f, is, b, &g)) ti_add3(ws->v_after + ws->at_v[b] + 3, ti_axpy(g.gain, -g.late, g.rate));
 }
 
 void ti_impact_pose(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
