@@ -90,12 +90,12 @@ static double against_columns(ti_contact_ws *ws, const ti_contact_problem *p, co
  * that these are sums of */
 static double against_transpose(ti_contact_ws *ws, const ti_contact_problem *p, unsigned seed) {
     static double r[NV * TI_PANEL], dc[N3 * TI_PANEL], X[NV * TI_PANEL], rest[NV * TI_PANEL];
-    static double b[NV * TI_PANEL], Y[NV * TI_PANEL], L[N3 * TI_PANEL];
+    static double b[NV * TI_PANEL], Y[NV * TI_PANEL], L[N3 * TI_PANEL], given[N3 * TI_PANEL];
     double worst = 0;
     for (int i = 0; i < p->nv * TI_PANEL; i++) r[i] = test_random(&seed), b[i] = test_random(&seed);
     ask(p, &seed, dc);
     panel_of_two(ws, p, r, dc, X);
-    ti_contact_panel_t(ws, p, TI_PANEL, b, Y, L, rest);
+    ti_contact_panel_t(ws, p, TI_PANEL, b, Y, L, rest, given);
     for (int c = 0; c < TI_PANEL; c++)
         for (int d = 0; d < TI_PANEL; d++) {
             double off = 0, size = 0;

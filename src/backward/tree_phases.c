@@ -180,7 +180,7 @@ static void solve_rows(tribo_ws *ws, const passage *way, int first, double *Y, d
             unit[TI_PANEL * (first + j) + j] = 1;
             rows->number[j++] = (recovers ? 0 : to->nv) + ws->model->tree[f->blk_tree[b]].v + e;
         }
-    ti_contact_panel_t(ws->contact, &way->problem, rows->n, unit, Y, L, s->r_dot[1]);
+    ti_contact_panel_t(ws->contact, &way->problem, rows->n, unit, Y, L, s->r_dot[1], s->c_dot[0]);
     if (recovers) return;
     double *by_force = s->r_dot[1], by = weight * ws->options.dt;
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {

@@ -15,10 +15,10 @@ void ti_contact_panel(ti_contact_ws *ws, const ti_contact_problem *p, const int 
 
 /* The transpose:  M Y - J' L = b,  L = -D' J Y.  Then b'X = Y'r + L'dc. Fast along the ways of trees.
  *  @param columns so many of the 24 are asked for, the others zero
- *  @param b (nv,24), lost
+ *  @param b (nv,24)
  *  @param Y [out] (nv,24), L [out] (3 nc,24)
- *  @param rest scratch (nv,24) */
-void ti_contact_panel_t(ti_contact_ws *ws, const ti_contact_problem *p, int columns, double *b, double *Y, double *L,
-                        double *rest);
+ *  @param rest, given scratch (nv,24), (3 nc,24) */
+void ti_contact_panel_t(ti_contact_ws *ws, const ti_contact_problem *p, int columns, const double *b, double *Y,
+                        double *L, double *rest, double *given);
 
 #endif

@@ -18,9 +18,11 @@ TI_INLINE const lane *row_in(const double *X, int r) {
     return (const lane *)(const void *)(X + N * (size_t)r);
 }
 
-/* What is solved from and into; of L what belongs to Y before `rest` was added. */
+/* What is solved from and into; of L what belongs to Y before `rest` was added. given: what contacts give way, as far
+ * as it is taken back. */
 typedef struct equations {
-    double *b, *Y, *L, *rest;
+    const double *b;
+    double *Y, *L, *rest, *given;
 } equations;
 
 /* C (3) += J Y of one side of a contact. lanes: so many eights, a constant of the compiler. */
@@ -59,77 +61,94 @@ TI_INLINE void kick(int lanes, const ti_contact_problem *p, int i, lane (*L)[LAN
         side_kick(lanes, p->support + 2 * i + k, p->width[blk[k]], J + at, L, to + (size_t)N * (size_t)p->voff[blk[k]]);
 }
 
-/* L = -D' J Y of contact i, or L += where more; to += J' L, NULL = nowhere. */
-TI_INLINE void impulse(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, int i, const double *Y,
-                       bool more, double *L, double *to) {
+/* What contact i gives way by its small compliance, R l, of which `given` (3 rows) was taken back before, to `given`;
+ * and what taking back the rest adds to l. */
+TI_INLINE void take_back(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, int i, bool before,
+                         lane (*l)[LANES], double *given) {
     const double *D = ws->D + 9 * i;
-    lane C[3][LANES], l[3][LANES];
-    rows_times(lanes, p, i, Y, C);
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < lanes; c++) {
-            l[r][c] = -(D[r] * C[0][c] + D[3 + r] * C[1][c] + D[6 + r] * C[2][c]);
-            if (more)
-                row_of(L, 3 * i + r)[c] += l[r][c];
-            else
-                row_of(L, 3 * i + r)[c] = l[r][c];
-        }
-    if (to) kick(lanes, p, i, l, to);
-}
-
-/* x := D' s x of contact i, s on the diagonal. */
-TI_INLINE void times_D(int lanes, const ti_contact_ws *ws, int i, const double *s, lane (*x)[LANES]) {
-    const double *D = ws->D + 9 * i;
-    for (int c = 0; c < lanes; c++) {
-        lane a = s[0] * x[0][c], b = s[1] * x[1][c], d = s[2] * x[2][c];
-        for (int r = 0; r < 3; r++) x[r][c] = D[r] * a + D[3 + r] * b + D[6 + r] * d;
-    }
-}
-
-/* L += D' R x of contact i, x what of L has not been taken back yet; to += J' of what is added. last: x is of what rest
- * added to Y the last time; NULL: L. */
-TI_INLINE void give_way(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, int i, const equations *e,
-                        const double *last, double *to) {
-    static const double minus[3] = {-1, -1, -1};
     const ti_law_compliance small = ti_contact_small(p, i, ws->at.compliance);
     const double R[3] = {small.t, small.t, small.n};
-    lane x[3][LANES], E[3][LANES];
-    if (last) {
-        rows_times(lanes, p, i, e->Y, x), rows_times(lanes, p, i, last, E);
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < lanes; c++) x[r][c] -= E[r][c];
-        times_D(lanes, ws, i, minus, x), times_D(lanes, ws, i, R, x), times_D(lanes, ws, i, minus, E);
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < lanes; c++) x[r][c] += E[r][c];
-    } else {
-        for (int r = 0; r < 3; r++)
-            for (int c = 0; c < lanes; c++) x[r][c] = row_in(e->L, 3 * i + r)[c];
+    for (int c = 0; c < lanes; c++) {
+        lane more[3];
+        for (int r = 0; r < 3; r++) {
+            lane all = R[r] * l[r][c];
+            more[r] = all;
+            if (before) more[r] -= row_of(given, r)[c];
+            row_of(given, r)[c] = all;
+        }
+        for (int r = 0; r < 3; r++) l[r][c] += D[r] * more[0] + D[3 + r] * more[1] + D[6 + r] * more[2];
     }
-    times_D(lanes, ws, i, R, x);
+}
+
+/* L = -D' (J Y - given) of contact i, to += J' L; correction number `time`, of which the first ws->alone take back what
+ * L gives way. */
+TI_INLINE void impulse(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, int i, const equations *e,
+                       int time, double *to) {
+    const double *D = ws->D + 9 * i;
+    double *given = e->given + (size_t)N * 3 * (size_t)i;
+    bool gave = time > 1 && ws->alone > 0;
+    lane C[3][LANES], l[3][LANES];
+    rows_times(lanes, p, i, e->Y, C);
+    for (int r = 0; gave && r < 3; r++)
+        for (int c = 0; c < lanes; c++) C[r][c] -= row_in(given, r)[c];
     for (int r = 0; r < 3; r++)
-        for (int c = 0; c < lanes; c++) row_of(e->L, 3 * i + r)[c] += x[r][c];
-    kick(lanes, p, i, x, to);
+        for (int c = 0; c < lanes; c++) l[r][c] = -(D[r] * C[0][c] + D[3 + r] * C[1][c] + D[6 + r] * C[2][c]);
+    if (time <= ws->alone) take_back(lanes, ws, p, i, gave, l, given);
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < lanes; c++) row_of(e->L, 3 * i + r)[c] = l[r][c];
+    kick(lanes, p, i, l, to);
 }
 
 /* The same of what has one entry, in its third row. */
-TI_INLINE void joint_impulse(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, int i, const double *Y,
-                             bool more, double *L, double *to) {
+TI_INLINE void joint_impulse(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, int i, const equations *e,
+                             int time, double *to) {
     int a = p->a[i], own = p->support[2 * i].column[0], at = p->voff[a] + own;
     double J = p->J[p->joff[i] + 2 * p->width[a] + own], D = ws->D[9 * i + 8];
+    double R = ti_contact_small(p, i, ws->at.compliance).n, *given = e->given + (size_t)N * (size_t)(3 * i + 2);
+    bool gave = time > 1 && ws->alone > 0;
     for (int c = 0; c < lanes; c++) {
-        lane l = -(D * (J * row_in(Y, at)[c]));
-        if (!more) row_of(L, 3 * i)[c] = row_of(L, 3 * i + 1)[c] = row_of(L, 3 * i + 2)[c] = (lane){0};
-        row_of(L, 3 * i + 2)[c] += l;
-        if (to) row_of(to, at)[c] += J * l;
+        lane before = {0};
+        if (gave) before = row_of(given, 0)[c];
+        lane l = -(D * (J * row_in(e->Y, at)[c] - before));
+        if (time <= ws->alone) {
+            lane all = R * l;
+            l += D * (all - before), row_of(given, 0)[c] = all;
+        }
+        row_of(e->L, 3 * i)[c] = row_of(e->L, 3 * i + 1)[c] = (lane){0};
+        row_of(e->L, 3 * i + 2)[c] = l;
+        row_of(to, at)[c] += J * l;
     }
 }
 
-TI_INLINE void impulses(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const double *Y, bool more,
-                        double *L, double *to) {
+TI_INLINE bool is_joint(const ti_contact_problem *p, int i) {
+    return p->b[i] < 0 && p->support[2 * i].joint;
+}
+
+TI_INLINE void impulses(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e, int time,
+                        double *to) {
     for (int i = 0; i < p->nc; i++)
-        if (p->b[i] < 0 && p->support[2 * i].joint)
-            joint_impulse(lanes, ws, p, i, Y, more, L, to);
+        if (is_joint(p, i))
+            joint_impulse(lanes, ws, p, i, e, time, to);
         else
-            impulse(lanes, ws, p, i, Y, more, L, to);
+            impulse(lanes, ws, p, i, e, time, to);
+}
+
+/* L -= D' J rest */
+TI_INLINE void impulses_of_rest(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+    for (int i = 0; i < p->nc; i++) {
+        const double *D = ws->D + 9 * i;
+        lane C[3][LANES];
+        if (is_joint(p, i)) {
+            int a = p->a[i], own = p->support[2 * i].column[0], at = p->voff[a] + own;
+            double J = p->J[p->joff[i] + 2 * p->width[a] + own];
+            for (int c = 0; c < lanes; c++) row_of(e->L, 3 * i + 2)[c] += -(D[8] * (J * row_in(e->rest, at)[c]));
+            continue;
+        }
+        rows_times(lanes, p, i, e->rest, C);
+        for (int r = 0; r < 3; r++)
+            for (int c = 0; c < lanes; c++)
+                row_of(e->L, 3 * i + r)[c] += -(D[r] * C[0][c] + D[3 + r] * C[1][c] + D[6 + r] * C[2][c]);
+    }
 }
 
 /* From the leaves up. */
@@ -215,29 +234,32 @@ TI_INLINE double add(int lanes, const ti_contact_ws *ws, int nv, const equations
     return sqrt(worst);
 }
 
-/* One refinement of K' Y = b: impulses from Y, the residual of the momentum row, its solution added. */
-TI_INLINE double refine(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+/* Correction number `time` of K' Y = b: impulses from Y, the residual of the momentum row, its solution added. */
+TI_INLINE double correct(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e,
+                         int time) {
     memcpy(e->rest, e->b, sizeof *e->rest * N * (size_t)p->nv);
     take_momentum(lanes, &ws->sys.paths, e->Y, e->rest);
-    impulses(lanes, ws, p, e->Y, false, e->L, e->rest);
+    impulses(lanes, ws, p, e, time, e->rest);
     solve(lanes, &ws->sys.paths, e->rest);
     return add(lanes, ws, p->nv, e);
 }
 
-/* K' Y = b, refined once. */
-TI_INLINE double begin(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
+/* K' Y = b, corrected once. */
+TI_INLINE double begin(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e, int time) {
     memcpy(e->Y, e->b, sizeof *e->Y * N * (size_t)p->nv);
     climb_some(lanes, &ws->sys.paths, e->Y);
     descend(lanes, &ws->sys.paths, e->Y);
-    return refine(lanes, ws, p, e);
+    return correct(lanes, ws, p, e, time);
 }
 
 /* L, with the share of the last correction: it keeps the digits that D times J Y would lose. */
-TI_INLINE double finish(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
-    impulses(lanes, ws, p, e->rest, true, e->L, NULL);
+TI_INLINE double finish(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e, int time) {
+    (void)time;
+    impulses_of_rest(lanes, ws, p, e);
     return 0;
 }
 
+<<<<<<< HEAD
 /* Y and L of no compliance, where the point stands alone: docs/math.md eq. (463). */
 TI_INLINE double take_back(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
     const double *last = NULL;
@@ -254,46 +276,63 @@ TI_INLINE double take_back(int lanes, const ti_contact_ws *ws, const ti_contact_
 }
 
 typedef double step_function(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e);
+=======
+typedef double step_function(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e, int time);
+>>>>>>> d8ab2a82 (Rows of Jacobians of trees take back what compliance gives way in the corrections that refine them: a panel solve less)
 #define STEP(name, how, lanes)                                                                                         \
-    TI_CLONES_WIDE static double name(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {      \
-        return how(lanes, ws, p, e);                                                                                   \
+    TI_CLONES_WIDE static double name(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e,        \
+                                      int time) {                                                                      \
+        return how(lanes, ws, p, e, time);                                                                             \
     }
 STEP(one_begin, begin, 1)
 STEP(two_begin, begin, 2)
 STEP(all_begin, begin, LANES)
-STEP(one_again, refine, 1)
-STEP(two_again, refine, 2)
-STEP(all_again, refine, LANES)
+STEP(one_again, correct, 1)
+STEP(two_again, correct, 2)
+STEP(all_again, correct, LANES)
 STEP(one_finish, finish, 1)
 STEP(two_finish, finish, 2)
 STEP(all_finish, finish, LANES)
-STEP(one_back, take_back, 1)
-STEP(two_back, take_back, 2)
-STEP(all_back, take_back, LANES)
 
 /* By how many eights of columns are asked for. */
 static step_function *const BEGIN[LANES] = {one_begin, two_begin, all_begin};
 static step_function *const AGAIN[LANES] = {one_again, two_again, all_again};
 static step_function *const FINISH[LANES] = {one_finish, two_finish, all_finish};
-static step_function *const TAKE_BACK[LANES] = {one_back, two_back, all_back};
 
 /* The error that is left, at most, and a correction that leaves nothing whatever the rate. */
 static const double settled = 1e-12, exact = 1e-10;
 
-/* Each refinement takes off digits, as many as the last with these factors, ws->contraction; one alone does not show
- * the rate. */
+/* What rounding leaves, at most, after a correction that took something back and was of size `change`: by the rate or,
+ * where that is not known, by the first correction, which is no less. */
+static double left(const ti_contact_ws *ws, int time, double first, double change) {
+    double rate = ws->contraction >= 0 ? ws->contraction : first;
+    return rate * ti_min(time > 1 ? rate * rate : rate, change);
+}
+
+/* Whether correction number `time`, the last that was made, leaves nothing. */
+static bool is_settled(const ti_contact_ws *ws, int time, double first, double change) {
+    if (time < ws->alone || change <= exact) return time >= ws->alone;
+    if (time == ws->alone) return left(ws, time, first, change) <= settled;
+    return ws->contraction >= 0 && change * ws->contraction <= settled;
+}
+
+/* Each correction takes off digits, as many as the last with these factors, ws->contraction; one alone does not show
+ * the rate. Nor does the first after those that took something back, beside the last of them, but it is as large as
+ * what all before it left. docs/math.md eq. (547). */
 static bool solve_trees(ti_contact_ws *ws, const ti_contact_problem *p, int lanes, const equations *e) {
     enum { PASSES = 7 };
-    double change = BEGIN[lanes - 1](ws, p, e);
-    for (int pass = 1; !(change <= exact); pass++) {
-        if (ws->contraction >= 0 && change * ws->contraction <= settled) break;
-        if (pass == PASSES || !(change < HUGE_VAL)) return false;
-        double next = AGAIN[lanes - 1](ws, p, e), ratio = next / change;
-        if (!(ratio < 0.5)) return false;
-        ws->contraction = ti_max(ws->contraction, ratio), change = next;
+    double first = BEGIN[lanes - 1](ws, p, e, 1), change = first;
+    for (int time = 1; !is_settled(ws, time, first, change); time++) {
+        if (time == PASSES || !(change < HUGE_VAL)) return false;
+        double next = AGAIN[lanes - 1](ws, p, e, time + 1), ratio = next / change;
+        if (time >= ws->alone) {
+            if (!(ratio < 0.5)) return false;
+            if (time == ws->alone) ratio = ti_max(ratio, pow(next, 1.0 / (time + 1)));
+            ws->contraction = ti_max(ws->contraction, ratio);
+        }
+        change = next;
     }
-    FINISH[lanes - 1](ws, p, e);
-    if (ws->alone) TAKE_BACK[lanes - 1](ws, p, e);
+    FINISH[lanes - 1](ws, p, e, 0);
     return true;
 }
 
@@ -321,9 +360,9 @@ static void one_by_one(ti_contact_ws *ws, const ti_contact_problem *p, int colum
     ws->linear_residual = error;
 }
 
-void ti_contact_panel_t(ti_contact_ws *ws, const ti_contact_problem *p, int columns, double *b, double *Y, double *L,
-                        double *rest) {
-    const equations e = {b, Y, L, rest};
+void ti_contact_panel_t(ti_contact_ws *ws, const ti_contact_problem *p, int columns, const double *b, double *Y,
+                        double *L, double *rest, double *given) {
+    const equations e = {b, Y, L, rest, given};
     if (ws->sys.thin && solve_trees(ws, p, (columns + 7) / 8, &e))
         ws->linear_residual = ti_max(ws->linear_residual, settled);
     else
