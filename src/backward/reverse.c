@@ -3,11 +3,25 @@
 #include "backward/backward.h"
 #include "dynamics/ball.h"
 
-/* Whether any geoms touch. */
-static bool touch(const ti_frame *f) {
-    for (int i = 0; i < f->ncon; i++)
-        if (f->con[i].kind == TI_CON_CONTACT) return true;
-    return false;
+/* The first contact from i on that is of other geoms than `last`; or how many there are. */
+static int next_pair(const ti_frame *f, int i, const ti_pair *last) {
+    for (; i < f->ncon; i++) {
+        const ti_pair *pair = &f->con[i].pair;
+        if (f->con[i].kind == TI_CON_CONTACT && !(last && last->a == pair->a && last->b == pair->b)) break;
+    }
+    return i;
+}
+
+/* The geoms that touch: pair after pair, or where these are many all geoms there are. */
+static void place_touching(tribo_ws *ws, const ti_frame *f, const double *p) {
+    int pairs = 0;
+    for (int i = next_pair(f, 0, NULL); i < f->ncon; i = next_pair(f, i + 1, &f->con[i].pair)) pairs++;
+    if (2 * pairs >= ws->model->size.ngeom) {
+        ti_step_shapes(ws, p);
+        return;
+    }
+    for (int i = next_pair(f, 0, NULL); i < f->ncon; i = next_pair(f, i + 1, &f->con[i].pair))
+        ti_step_pair_shapes(ws, p, &f->con[i].pair);
 }
 
 tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f, const double **p) {
@@ -16,7 +30,7 @@ tribo_status ti_restore(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f
     if (s != TRIBO_OK) return s;
     s = ti_step_kinematics(ws, *p, f->x, f->u, f->known);
     if (s < 0) return s;
-    if (touch(f)) ti_step_shapes(ws, *p);
+    place_touching(ws, f, *p);
     ti_step_pose(ws, f, *p, f->nisland);
     for (int i = 0; i < f->nisland; i++) ti_impact_pose(ws, f, i, *p), ti_timing_pose(ws, f, i);
     ti_step_displacement(ws, f, ws->D0);

@@ -111,7 +111,7 @@ void ti_motion_place(ti_motion *m, const double *p, const double *q, const doubl
         if (tree_of(m, t)->single)
             ti_link_load(&m->link[b], p + body->p, q + body->q, v + body->v, NULL);
         else
-            ti_tree_load(m, t, p, q, v, NULL);
+            ti_tree_load(m, t, p, q, v, NULL), ti_tree_speeds(m, t);
     }
 }
 

@@ -189,10 +189,20 @@ void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const d
         ti_tree_place(m, b, q);
     }
     if (tree->rooted) root_now(m, t, v, u);
+    m->q = q, m->u = u;
+}
+
+void ti_tree_speeds(ti_motion *m, int t) {
+    const ti_tree *tree = &m->model->tree[t];
     find_twists(m, tree, m->now);
     for (int b = tree->body0 + tree->rooted; b < tree->body0 + tree->nbody; b++)
         link_twist(m, b, &m->link[b].v, &m->link[b].w);
-    m->q = q, m->u = u;
+}
+
+/* The same of the velocities after the step. */
+static void free_speeds(ti_motion *m, const ti_tree *tree) {
+    find_twists(m, tree, m->free);
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) link_twist(m, b, &m->link[b].vf, &m->link[b].wf);
 }
 
 /* ---- inertia: docs/math.md eq. (151), (152) ---- */
@@ -298,6 +308,7 @@ bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double 
     const ti_tree *tree = &model->tree[t];
     int w = tree->nv, v0 = tree->v;
     double *M = m->M + tree->M, *factor = m->factor + tree->M;
+    if (!known || model->fluid) ti_tree_speeds(m, t);
     ti_tree_composite(m, tree, M);
     for (int d = v0; d < v0 + w; d++) {
         const ti_joint *j = &model->joint[model->dof[d].joint];
@@ -309,13 +320,12 @@ bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double 
     if (!ti_branch_factor(model->dof + v0, v0, w, M, factor)) return false;
     if (known) {
         as_known(m, t, known);
-    } else {
-        joint_forces(m, tree, p, dt, m->given);
-        if (model->fluid) ti_fluid_forces(m, tree, m->given);
-        if (!ti_midpoint(m, t, ti_load3(p + TI_P_GRAVITY), dt)) return false;
+        return true;
     }
-    find_twists(m, tree, m->free);
-    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) link_twist(m, b, &m->link[b].vf, &m->link[b].wf);
+    joint_forces(m, tree, p, dt, m->given);
+    if (model->fluid) ti_fluid_forces(m, tree, m->given);
+    if (!ti_midpoint(m, t, ti_load3(p + TI_P_GRAVITY), dt)) return false;
+    free_speeds(m, tree);
     return true;
 }
 

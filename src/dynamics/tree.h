@@ -10,6 +10,8 @@
 
 /* Links, axes and present velocities of tree t, from the numbers of the whole model. */
 void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const double *v, const double *u);
+/* What its links do, by those velocities. */
+void ti_tree_speeds(ti_motion *m, int t);
 /* Where a body on joints, or welded to another, stands, whose parent and com are there; the axes of its joints. */
 void ti_tree_place(ti_motion *m, int body, const double *q);
 /* Inertias of links, what each number of v carries, and M (w,w) of it, with nothing else on the diagonal. */
@@ -21,7 +23,8 @@ const ti_link *ti_tree_root(const ti_motion *m, int t, ti_link *one);
 /* What a tree with joints has, of a single free body that was loaded as such. */
 void ti_tree_adopt(ti_motion *m, int t);
 /* Inertia with what damping and springs add to it, its factor, and the velocity after the step, unless that is known:
- * ti_motion_keep(). @return false where the inertia is singular. */
+ * ti_motion_keep(); what links do before the step and after it is for those who look for contacts, and not found then.
+ * @return false where the inertia is singular. */
 bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double *known);
 /* What ti_tree_vjp() asks for: forces at the mean velocity, with the change of that. */
 void ti_tree_mean_forces(ti_motion *m, int t, const double *p, double dt);

@@ -234,6 +234,7 @@ void ti_step_trust(tribo_ws *ws, const double *p);
 tribo_status ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u, const double *known);
 /* Then where geoms are, of which those that may touch ask. */
 void ti_step_shapes(tribo_ws *ws, const double *p);
+void ti_step_pair_shapes(tribo_ws *ws, const double *p, const ti_pair *pair);
 /* Fill the problem arrays of ws for the frame's contacts. Of island `fresh` and those after it also set uf, an, tau and
  * bounce of each contact, which a tape has already. */
 void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, int fresh);

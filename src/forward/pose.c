@@ -10,6 +10,11 @@ void ti_step_shapes(tribo_ws *ws, const double *p) {
     ti_shapes(ws->model, p, ws->link, ws->shape);
 }
 
+void ti_step_pair_shapes(tribo_ws *ws, const double *p, const ti_pair *pair) {
+    ti_shape_place(ws->model, p, ws->link, pair->a, &ws->shape[pair->a]);
+    ti_shape_place(ws->model, p, ws->link, pair->b, &ws->shape[pair->b]);
+}
+
 /* On the way to the root: of a single body one after the other. Counted from the first velocity of the island. */
 static void pose_ways(tribo_ws *ws, const ti_frame *f) {
     for (int i = 0; i < f->nisland; i++)

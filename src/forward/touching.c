@@ -15,24 +15,25 @@ static void unit_quat(const double *raw, double *q, double *inverse_norm) {
     *inverse_norm = n;
 }
 
-void ti_shapes(const tribo_model *m, const double *p, const ti_link *links, ti_shape *shapes) {
-    for (int g = 0; g < m->size.ngeom; g++) {
-        const ti_geom *geom = &m->geom[g];
-        const double *pg = p + geom->p;
-        ti_shape *s = &shapes[g];
-        double q[4], n;
-        unit_quat(pg + TI_P_QUAT, q, &n);
-        ti_mat Q = ti_quat_mat(q);
-        s->shape = geom->shape, s->mesh = geom->mesh, s->size = ti_load3(pg + TI_P_SIZE);
-        s->edge = pg[TI_P_EDGE_RADIUS];
-        if (geom->body < 0) {
-            s->x = ti_load3(pg + TI_P_POS), s->R = Q;
-        } else {
-            const ti_link *l = &links[geom->body];
-            s->x = ti_add(l->xo, ti_mul(&l->R, ti_load3(pg + TI_P_POS)));
-            s->R = ti_matmul(&l->R, &Q);
-        }
+void ti_shape_place(const tribo_model *m, const double *p, const ti_link *links, int g, ti_shape *s) {
+    const ti_geom *geom = &m->geom[g];
+    const double *pg = p + geom->p;
+    double q[4], n;
+    unit_quat(pg + TI_P_QUAT, q, &n);
+    ti_mat Q = ti_quat_mat(q);
+    s->shape = geom->shape, s->mesh = geom->mesh, s->size = ti_load3(pg + TI_P_SIZE);
+    s->edge = pg[TI_P_EDGE_RADIUS];
+    if (geom->body < 0) {
+        s->x = ti_load3(pg + TI_P_POS), s->R = Q;
+    } else {
+        const ti_link *l = &links[geom->body];
+        s->x = ti_add(l->xo, ti_mul(&l->R, ti_load3(pg + TI_P_POS)));
+        s->R = ti_matmul(&l->R, &Q);
     }
+}
+
+void ti_shapes(const tribo_model *m, const double *p, const ti_link *links, ti_shape *shapes) {
+    for (int g = 0; g < m->size.ngeom; g++) ti_shape_place(m, p, links, g, &shapes[g]);
 }
 
 void ti_shape_vjp(const tribo_model *m, const double *p, const ti_link *link, int geom, const double *bar,

@@ -161,7 +161,8 @@ static inline double ti_con_number(const tribo_model *m, const ti_con *c, const 
     return !ti_con_opens(c) ? 0 : ti_material(p, ti_con_material(m, c), k);
 }
 
-/* World poses of the model's geoms. */
+/* World poses of geom g, and of all geoms of the model. */
+void ti_shape_place(const tribo_model *m, const double *p, const ti_link *links, int g, ti_shape *s);
 void ti_shapes(const tribo_model *m, const double *p, const ti_link *links, ti_shape *shapes);
 /* Reverse of one, on a link (NULL = of the world): bar is displacement (3), rotation vector (3), size (3), edge radius,
  * world. Adds to the link's d, and to p_bar, unless that is NULL. */
