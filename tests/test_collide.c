@@ -4,6 +4,7 @@
 #include "collide/pairs.h"
 #include "random_shapes.h"
 #include "test_main.h"
+#include "turned_around.h"
 
 static ti_shape make(tribo_shape shape, ti_vec x, ti_vec w, ti_vec size) {
     return (ti_shape){shape, x, rotation(w), size, NULL, 0};
@@ -78,6 +79,7 @@ typedef struct tally {
 static void check_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, tally *sum) {
     double J[TI_COLLIDE_ROWS][TI_COLLIDE_COLS], scale = 1;
     ti_collide_jac(a, b, t, J);
+    check_vjp(a, b, t, J);
     for (int i = 0; i < 7; i++)
         for (int c = 0; c < TI_COLLIDE_COLS; c++) scale = fmax(scale, fabs(J[i][c]));
     for (int c = 0; c < TI_COLLIDE_COLS; c++) {

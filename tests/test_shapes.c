@@ -4,6 +4,7 @@
 #include "model/shape.h"
 #include "random_shapes.h"
 #include "test_main.h"
+#include "turned_around.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -283,6 +284,7 @@ static int check_jac(const ti_shape *s, const ti_touch *t) {
     double scale = 1, h = s[1].shape > TRIBO_CAPSULE ? 2e-4 : 1e-3; /* what curves has higher derivatives */
     int checked = 0;
     ti_collide_jac(&s[0], &s[1], t, J);
+    check_vjp(&s[0], &s[1], t, J);
     for (int i = 0; i < TI_COLLIDE_ROWS; i++)
         for (int c = 0; c < TI_COLLIDE_COLS; c++) scale = fmax(scale, fabs(J[i][c]));
     for (int i = 0; i < TI_COLLIDE_ROWS; i++)

@@ -1,7 +1,6 @@
 /* asked.c -- what contacts ask of derivatives: of references, of products with their rows, of the shapes that touch.
  */
 #include "backward/backward.h"
-#include "base/clones.h"
 
 bool ti_frame_acts(const ti_frame *f, int k, int i) {
     const ti_island *is = &f->island[k];
@@ -25,9 +24,9 @@ void ti_phase_products(const tribo_ws *ws, const ti_frame *f, int k, ti_phase ph
     }
 }
 
-TI_CLONES void ti_touch_vjp(const ti_con *c, const ti_shape *a, const ti_shape *b, const double *frame_bar,
-                            double gap_bar, double *out) {
-    double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS], in[TI_COLLIDE_ROWS];
+void ti_touch_vjp(const ti_con *c, const ti_shape *a, const ti_shape *b, const double *frame_bar, double gap_bar,
+                  double *out) {
+    double in[TI_COLLIDE_ROWS];
     ti_mat D1, D2;
     ti_tangents_jac(c->touch.normal, &D1, &D2);
     ti_vec n = ti_add(ti_tmul(&D1, ti_load3(frame_bar + 3)), ti_tmul(&D2, ti_load3(frame_bar + 6)));
@@ -38,8 +37,5 @@ TI_CLONES void ti_touch_vjp(const ti_con *c, const ti_shape *a, const ti_shape *
     double lean = ti_con_lean(c); /* as ti_con_jac() has it, turned around */
     in[6] += lean * ti_dot(ti_load3(frame_bar), c->touch.normal);
     for (int r = 0; r < 3; r++) in[3 + r] += lean * c->touch.gap * in[r];
-    ti_collide_jac(a, b, &touch, jac);
-    for (int j = 0; j < TI_COLLIDE_COLS; j++) out[j] = 0;
-    for (int r = 0; r < TI_COLLIDE_ROWS; r++)
-        for (int j = 0; j < TI_COLLIDE_COLS; j++) out[j] += in[r] * jac[r][j];
+    ti_collide_vjp(a, b, &touch, in, out);
 }

@@ -281,14 +281,17 @@ static void put_crossing(const meeting *m, int side, ti_touch_jac J) {
     }
 }
 
+/* Two corners are the points that meet. @return what these are apart */
+static ti_vec apart(meeting *m) {
+    for (int i = 0; i < 2; i++)
+        m->on[i] = ti_add(m->s[i]->x, ti_mul(&m->s[i]->R, ti_corner(m->s[i]->size, m->corner[i])));
+    return ti_sub(m->on[1], m->on[0]);
+}
+
 void ti_collide_level_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac J) {
     meeting m = decode(a, b, t);
     ti_vec slip = {0, 0, 0};
-    if (m.kind == PAIR) {
-        for (int i = 0; i < 2; i++)
-            m.on[i] = ti_add(m.s[i]->x, ti_mul(&m.s[i]->R, ti_corner(m.s[i]->size, m.corner[i])));
-        slip = ti_sub(m.on[1], m.on[0]);
-    }
+    if (m.kind == PAIR) slip = apart(&m);
     for (int side = 0; side < 2; side++) {
         put_normal(&m, side, J);
         put_gap(&m, side, slip, J);
@@ -297,4 +300,32 @@ void ti_collide_level_jac(const ti_shape *a, const ti_shape *b, const ti_touch *
     }
     if (m.kind == ON_A) put_point(&m, 1, 1, J), ti_half_way(J, m.n, m.gap, 0, TI_COLLIDE_COLS);
     if (m.kind == ON_B) put_point(&m, 0, 1, J), ti_half_way(J, ti_scale(-1, m.n), -m.gap, 0, TI_COLLIDE_COLS);
+}
+
+/* ---- reverse: as above, turned around ---- */
+
+static void side_vjp(const meeting *m, int side, double share, ti_vec slip, const ti_vec bar[2], double gap_bar,
+                     double *out) {
+    double sign = side ? 1 : -1, *to = out + (side ? COL_SHAPE : 0);
+    ti_vec r = ti_sub(m->on[side], m->s[side]->x);
+    ti_vec x_bar = ti_axpy(ti_scale(sign * gap_bar, m->psi), share, bar[0]); /* of the material at the point */
+    ti_vec n_bar = ti_axpy(bar[1], gap_bar, ti_axpy(slip, -m->gap, m->psi));
+    ti_store3(to + COL_X, x_bar);
+    ti_store3(to + COL_W, ti_add(ti_cross(r, x_bar), through_normal(m, side, n_bar)));
+    for (int l = 0; l < 3; l++) to[COL_H + l] = ti_dot(x_bar, with_size(m, side, l));
+}
+
+bool ti_collide_level_vjp(const ti_shape *a, const ti_shape *b, const ti_touch *t, const double *in, double *out) {
+    meeting m = decode(a, b, t);
+    ti_vec slip = {0, 0, 0}, bar[2] = {ti_load3(in + ROW_POINT), ti_load3(in + ROW_NORMAL)};
+    double half = m.kind == ON_A ? 0.5 : m.kind == ON_B ? -0.5 : 0, share[2] = {m.kind == ON_B, m.kind == ON_A};
+    if (m.kind == CROSSING) return false;
+    if (m.kind == PAIR) {
+        slip = apart(&m);
+        share[0] = share[1] = 0.5;
+    }
+    bar[1] = ti_axpy(bar[1], -half * m.gap, bar[0]);
+    double gap_bar = in[ROW_GAP] - half * ti_dot(m.n, bar[0]);
+    for (int side = 0; side < 2; side++) side_vjp(&m, side, share[side], slip, bar, gap_bar, out);
+    return true;
 }

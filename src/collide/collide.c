@@ -8,6 +8,7 @@ typedef struct pair_row {
     int most; /* contacts at most */
     ti_collide_fn *touch;
     ti_collide_jac_fn *jac;
+    ti_collide_vjp_fn *vjp; /* NULL: by jac */
 } pair_row;
 
 enum { SHAPES = TRIBO_HFIELD + 1 };
@@ -17,12 +18,14 @@ enum { SHAPES = TRIBO_HFIELD + 1 };
 #define PLANE_CONVEX(b, most) [TRIBO_PLANE][b] = {most, ti_collide_plane_convex, ti_collide_convex_jac}
 
 static const pair_row PAIR[SHAPES][SHAPES] = {
-    [TRIBO_PLANE][TRIBO_SPHERE] = {1, ti_collide_plane_sphere, ti_collide_plane_sphere_jac},
-    [TRIBO_PLANE][TRIBO_BOX] = {8, ti_collide_plane_box, ti_collide_plane_box_jac},
+    [TRIBO_PLANE][TRIBO_SPHERE] = {1, ti_collide_plane_sphere, ti_collide_plane_sphere_jac,
+                                   ti_collide_plane_sphere_vjp},
+    [TRIBO_PLANE][TRIBO_BOX] = {8, ti_collide_plane_box, ti_collide_plane_box_jac, ti_collide_plane_box_vjp},
     [TRIBO_SPHERE][TRIBO_SPHERE] = {1, ti_collide_sphere_sphere, ti_collide_sphere_sphere_jac},
-    [TRIBO_SPHERE][TRIBO_BOX] = {1, ti_collide_sphere_box, ti_collide_sphere_box_jac},
-    [TRIBO_BOX][TRIBO_BOX] = {TI_CONTACTS_MAX, ti_collide_box_box, ti_collide_box_box_jac},
-    [TRIBO_PLANE][TRIBO_CAPSULE] = {2, ti_collide_plane_capsule, ti_collide_plane_capsule_jac},
+    [TRIBO_SPHERE][TRIBO_BOX] = {1, ti_collide_sphere_box, ti_collide_sphere_box_jac, ti_collide_sphere_box_vjp},
+    [TRIBO_BOX][TRIBO_BOX] = {TI_CONTACTS_MAX, ti_collide_box_box, ti_collide_box_box_jac, ti_collide_box_box_vjp},
+    [TRIBO_PLANE][TRIBO_CAPSULE] = {2, ti_collide_plane_capsule, ti_collide_plane_capsule_jac,
+                                    ti_collide_plane_capsule_vjp},
     [TRIBO_SPHERE][TRIBO_CAPSULE] = {1, ti_collide_sphere_capsule, ti_collide_sphere_capsule_jac},
     [TRIBO_BOX][TRIBO_CAPSULE] = {TI_CONTACTS_MAX, ti_collide_box_capsule, ti_collide_box_capsule_jac},
     [TRIBO_CAPSULE][TRIBO_CAPSULE] = {5, ti_collide_capsule_capsule, ti_collide_capsule_capsule_jac},
@@ -119,6 +122,24 @@ void ti_collide_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_
     if (swapped) own.normal = ti_scale(-1, own.normal);
     jac(first, second, &own, J);
     ti_core_columns(a, b, t->core, swapped, J);
+}
+
+/* Where it is in closed form. */
+static bool vjp(const ti_shape *a, const ti_shape *b, const ti_touch *t, const double *in, double *out) {
+    if (t->core || a->edge != 0 || b->edge != 0) return false;
+    const pair_row *row = &PAIR[a->shape][b->shape];
+    if (!row->vjp || !row->vjp(a, b, t, in, out)) return false;
+    ti_rounded_vjp(a, b, t->normal, in, out);
+    return true;
+}
+
+void ti_collide_vjp(const ti_shape *a, const ti_shape *b, const ti_touch *t, const double *in, double *out) {
+    ti_touch_jac J;
+    memset(out, 0, TI_COLLIDE_COLS * sizeof *out);
+    if (vjp(a, b, t, in, out)) return;
+    ti_collide_jac(a, b, t, J);
+    for (int r = 0; r < TI_COLLIDE_ROWS; r++)
+        for (int j = 0; j < TI_COLLIDE_COLS; j++) out[j] += in[r] * J[r][j];
 }
 
 bool ti_collide_core(const ti_shape *a, const ti_shape *b, int core, double margin, ti_touch *out) {

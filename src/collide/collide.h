@@ -18,6 +18,9 @@ bool ti_distance(const ti_shape *a, const ti_shape *b, ti_touch *t);
 bool ti_collide_core(const ti_shape *a, const ti_shape *b, int core, double margin, ti_touch *out);
 /* The derivative of one contact, its feature held. */
 void ti_collide_jac(const ti_shape *a, const ti_shape *b, const ti_touch *t, ti_touch_jac jac);
+/* Its reverse: from cotangents of point, normal and gap, in (TI_COLLIDE_ROWS), to those of the two shapes, out
+ * (TI_COLLIDE_COLS), overwritten. */
+void ti_collide_vjp(const ti_shape *a, const ti_shape *b, const ti_touch *t, const double *in, double *out);
 
 /* Radius of the sphere around x that holds the shape; INFINITY for a plane. */
 double ti_bound_radius(const ti_shape *s);

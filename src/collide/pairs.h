@@ -65,6 +65,12 @@ ti_collide_jac_fn ti_collide_plane_sphere_jac, ti_collide_plane_box_jac, ti_coll
     ti_collide_sphere_box_jac, ti_collide_box_box_jac, ti_collide_plane_capsule_jac, ti_collide_sphere_capsule_jac,
     ti_collide_box_capsule_jac, ti_collide_capsule_capsule_jac, ti_collide_convex_jac, ti_collide_field_jac;
 
+/* The reverse of such a derivative, from cotangents of point, normal and gap, in (TI_COLLIDE_ROWS), to those of the two
+ * shapes, out (TI_COLLIDE_COLS), which is zero. @return false where there is none of this feature. */
+typedef bool ti_collide_vjp_fn(const ti_shape *a, const ti_shape *b, const ti_touch *t, const double *in, double *out);
+ti_collide_vjp_fn ti_collide_plane_sphere_vjp, ti_collide_plane_box_vjp, ti_collide_plane_capsule_vjp,
+    ti_collide_sphere_box_vjp, ti_collide_box_box_vjp, ti_collide_level_vjp;
+
 /* The core of a or b as a ball, and it and the other shape in the order of tribo_shape. @return whether that is the
  * other way round. */
 bool ti_core_pair(const ti_shape *a, const ti_shape *b, int core, ti_shape *ball, const ti_shape **first,
@@ -80,6 +86,8 @@ bool ti_rounded_convex(const ti_shape *a, const ti_shape *b);
 void ti_rounded_out(const ti_shape *a, const ti_shape *b, ti_touch *t);
 void ti_rounded_in(const ti_shape *a, const ti_shape *b, ti_touch *t);
 void ti_rounded_jac(const ti_shape *a, const ti_shape *b, ti_vec n, ti_touch_jac J);
+/* The reverse of that, of sharp ones. */
+void ti_rounded_vjp(const ti_shape *a, const ti_shape *b, ti_vec n, const double *in, double *out);
 
 /* The closest points of two shapes that are no planes, at any distance. */
 bool ti_convex_distance(const ti_shape *a, const ti_shape *b, ti_touch *t);

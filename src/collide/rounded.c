@@ -48,3 +48,12 @@ void ti_rounded_jac(const ti_shape *a, const ti_shape *b, ti_vec n, ti_touch_jac
         for (int k = 0; k < TI_COLLIDE_COLS; k++) J[i][k] += shift * J[ROW_NORMAL + i][k];
     edge_column(a, 0, 1, n, J), edge_column(b, COL_SHAPE, -1, n, J);
 }
+
+static void edge_cotangent(const ti_shape *s, int at, double sign, ti_vec n, const double *in, double *out) {
+    double *to = out + at, half = 0.5 * sign * ti_dot(n, ti_load3(in + ROW_POINT));
+    if (ti_shape_of(s->shape)->edged) to[COL_E] = half - in[ROW_GAP] - (to[COL_H] + to[COL_H + 1] + to[COL_H + 2]);
+}
+
+void ti_rounded_vjp(const ti_shape *a, const ti_shape *b, ti_vec n, const double *in, double *out) {
+    edge_cotangent(a, 0, 1, n, in, out), edge_cotangent(b, COL_SHAPE, -1, n, in, out);
+}

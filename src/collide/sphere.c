@@ -151,3 +151,26 @@ void ti_collide_sphere_box_jac(const ti_shape *a, const ti_shape *b, const ti_to
     }
     ti_half_way(J, n, t->gap, 0, TI_COLLIDE_COLS);
 }
+
+/* As above, turned around: K x, T x. */
+bool ti_collide_sphere_box_vjp(const ti_shape *a, const ti_shape *b, const ti_touch *t, const double *in, double *out) {
+    ti_vec n = t->normal, r = ti_sub(a->x, b->x), p = ti_load3(in + ROW_POINT), zero = {0, 0, 0}, Kp = zero, Tn = zero;
+    double dist = t->gap + a->size.x, *to = out + COL_SHAPE, gap_bar = in[ROW_GAP] - 0.5 * ti_dot(n, p);
+    double turn = (t->feature & (t->feature - 1)) == 0 ? 0 : 1 / dist;
+    ti_vec n_bar = ti_axpy(ti_load3(in + ROW_NORMAL), -0.5 * t->gap, p);
+    for (int k = 0; k < 3; k++) {
+        double s = beyond_sign(t->feature, k);
+        if (s == 0) continue;
+        ti_vec e = ti_col(&b->R, k);
+        double ne = ti_dot(n, e), pe = ti_dot(p, e), be = ti_dot(n_bar, e);
+        Kp = ti_axpy(Kp, pe, e), Tn = ti_axpy(Tn, turn * be, e);
+        to[COL_H + k] = s * (pe + turn * (be - ne * ti_dot(n, n_bar)) + ne * gap_bar);
+    }
+    Tn = ti_axpy(Tn, -turn * ti_dot(n, n_bar), n);
+    ti_vec pushed = ti_axpy(Tn, gap_bar, n), arm = ti_sub(ti_axpy(a->x, dist, n), b->x), left = ti_sub(p, Kp);
+    ti_store3(out + COL_X, ti_sub(left, pushed)), ti_store3(to + COL_X, ti_add(Kp, pushed));
+    out[COL_H] = -gap_bar;
+    ti_vec turned = ti_add(ti_cross(r, ti_sub(pushed, left)), ti_cross(n, n_bar));
+    ti_store3(to + COL_W, ti_add(turned, ti_cross(arm, p)));
+    return true;
+}

@@ -24,6 +24,7 @@ ti_island_vjp           tribo_step_vjp (test_diff_ops, test_gradients)
 ti_collide_face_jac     ti_collide_jac
 ti_collide_level_jac    ti_collide_jac
 ti_rounded_jac          ti_collide_jac
+ti_rounded_vjp          ti_collide_vjp
 ti_limit_way_jac        tribo_step_jac (test_trees)
 ti_stretch_vjp          tribo_joint_forces_vjp (test_diff_ops)
 ti_corner_jac           ti_collide_jac
