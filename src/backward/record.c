@@ -122,7 +122,9 @@ tribo_status tribo_step_impulses_vjp(tribo_ws *ws, const tribo_tape *tape, int k
 static tribo_status open_record(tribo_ws *ws, const tribo_tape *tape, int k, ti_frame *f, const double **p) {
     if (!ws || !tape || k < 0 || k >= tribo_tape_steps(tape)) return TRIBO_E_ARG;
     tribo_status status = ti_tape_fits(tape, ws);
-    return status == TRIBO_OK ? ti_restore(ws, tape, k, f, p) : status;
+    if (status != TRIBO_OK) return status;
+    ti_tape_expect(tape, k);
+    return ti_restore(ws, tape, k, f, p);
 }
 
 static bool finite_or_null(const double *a, int n, int width) {
