@@ -99,20 +99,9 @@ void ti_bias_velocity_vjp(const ti_motion *m, const ti_tree *tree, const double 
     velocity_vjp(m, tree, y, bar, v_bar);
 }
 
-void ti_inertia_pair_vjp(const ti_motion *m, int body, double s, ti_spatial a, ti_spatial b, ti_motion_bar *bar) {
-    const ti_link *l = &m->link[body];
-    ti_link_diff *d = &bar->link[body];
-    ti_vec va = ti_sp_at(a, l->xc), vb = ti_sp_at(b, l->xc), wa = ti_tmul(&l->R, a.w), wb = ti_tmul(&l->R, b.w);
-    d->mass += s * ti_dot(va, vb);
-    ti_outer_add(&d->I, s, wa, wb);
-    d->xc = ti_axpy(d->xc, s * l->mass, ti_add(ti_cross(vb, a.w), ti_cross(va, b.w)));
-    ti_vec Ia = ti_mul(&l->I, wa), Ib = ti_mul(&l->I, wb); /* wa = R'a: it turns the other way */
-    d->th = ti_axpy(d->th, s, ti_add(ti_cross(Ib, wa), ti_cross(Ia, wb)));
-}
-
-void ti_bias_vjp(const ti_motion *m, const ti_tree *tree, ti_vec gravity, const double *v, const double *y,
-                 ti_motion_bar *bar, double *v_bar, ti_vec *gravity_bar) {
-    ti_bias_velocity_vjp(m, tree, y, bar, v_bar);
+/* To axes, links and gravity, after that. */
+TI_CLONES static void places_vjp(const ti_motion *m, const ti_tree *tree, ti_vec gravity, const double *v,
+                                 const double *y, ti_motion_bar *bar, ti_vec *gravity_bar) {
     for (int d = tree->v; d < tree->v + tree->nv; d++) {
         ti_spatial by_speed = ti_sp_axpy(bar->twist[d], -1, ti_sp_cross_force(around(m, d), bar->bias[d]));
         bar->axis[d] = ti_sp_axpy(ti_sp_axpy(bar->axis[d], v[d], by_speed), -y[d], m->load[d]);
@@ -126,4 +115,10 @@ void ti_bias_vjp(const ti_motion *m, const ti_tree *tree, ti_vec gravity, const 
         ti_inertia_pair_vjp(m, b, -1, eta, push, bar), ti_inertia_pair_vjp(m, b, 1, ti_sp_cross(nu, eta), nu, bar);
         *gravity_bar = ti_axpy(*gravity_bar, weighs, ti_sp_times(&m->inertia[b], eta).v);
     }
+}
+
+void ti_bias_vjp(const ti_motion *m, const ti_tree *tree, ti_vec gravity, const double *v, const double *y,
+                 ti_motion_bar *bar, double *v_bar, ti_vec *gravity_bar) {
+    ti_bias_velocity_vjp(m, tree, y, bar, v_bar);
+    places_vjp(m, tree, gravity, v, y, bar, gravity_bar);
 }

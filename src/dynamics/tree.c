@@ -389,11 +389,10 @@ static void keep_inertia_bar(const ti_motion *m, const ti_tree *tree, double s, 
 }
 
 /* M_bar += s a b': through the twists that a and b give every link, and the momenta of those. */
-void ti_tree_inertia_vjp(const ti_motion *m, int t, double s, const double *a, const double *b, ti_motion_bar *bar) {
-    const ti_tree *tree = &m->model->tree[t];
+TI_CLONES static void inertia_vjp(const ti_motion *m, const ti_tree *tree, double s, const double *a, const double *b,
+                                  ti_motion_bar *bar) {
     const ti_dof *dof = m->model->dof;
     int v0 = tree->v, w = tree->nv;
-    keep_inertia_bar(m, tree, s, a, b, bar);
     for (int d = v0; d < v0 + w; d++) {
         int up = dof[d].before;
         bar->eta[d] = ti_sp_axpy(up >= 0 ? bar->eta[up] : none, a[d - v0], m->axis[d]);
@@ -416,6 +415,12 @@ void ti_tree_inertia_vjp(const ti_motion *m, int t, double s, const double *a, c
         bar->bias[up] = ti_sp_axpy(bar->bias[up], 1, bar->bias[d]);
         bar->carried[up] = ti_sp_axpy(bar->carried[up], 1, bar->carried[d]);
     }
+}
+
+void ti_tree_inertia_vjp(const ti_motion *m, int t, double s, const double *a, const double *b, ti_motion_bar *bar) {
+    const ti_tree *tree = &m->model->tree[t];
+    keep_inertia_bar(m, tree, s, a, b, bar);
+    inertia_vjp(m, tree, s, a, b, bar);
 }
 
 /* The same for all of M_bar (w,w), row by row. */
