@@ -52,7 +52,7 @@ void ti_bias_forces(ti_motion *m, const ti_tree *tree, ti_vec gravity, const dou
 /* ---- reverse ---- */
 
 /* Twists before and behind the joint of number d together. */
-static ti_spatial around(const ti_motion *m, int d) {
+TI_INLINE ti_spatial around(const ti_motion *m, int d) {
     int by = m->model->dof[d].carried_by;
     ti_spatial behind = m->twist[m->model->dof[d].end];
     return by >= 0 ? ti_sp_axpy(behind, 1, m->twist[by]) : behind;
