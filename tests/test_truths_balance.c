@@ -162,6 +162,49 @@ START_TEST(house_of_two_cards_stands) {
 }
 END_TEST
 
+/* Two pairs of cards that lean against one another, and one across them. @param pull m/s, of the second card out of
+ * the house */
+static world house_of_five(double pull) {
+    const double half = 0.15, thick = 0.002, lean = PI / 9, c = cos(lean), n = sin(lean);
+    const tribo_material paper = world_material(0.6, 0);
+    tribo_builder *b = tribo_builder_new(NULL);
+    world_floor(b, 0.6, 0);
+    for (int i = 0; i < 4; i++) {
+        double side = i % 2 ? 1 : -1;
+        tribo_body_def d = tribo_default_body();
+        d.pos[0] = 0.28 * (i / 2) + side * (half * n + thick * c), d.pos[2] = half * c + thick * n;
+        d.quat[0] = cos(lean / 2), d.quat[2] = -side * sin(lean / 2);
+        tribo_geom_def g = tribo_default_geom();
+        g.shape = TRIBO_BOX, g.mass = 0.01, g.material = paper;
+        g.size[0] = thick, g.size[1] = 0.1, g.size[2] = half;
+        tribo_add_geom(b, tribo_add_body(b, &d), &g);
+    }
+    world_solid(b, "across", TRIBO_BOX, 0.01, (double[3]){0.2, 0.1, thick},
+                (double[3]){0.14, 0, 2 * half * c + 2 * thick * n + thick}, paper);
+    world w = world_new(b, 1e-3);
+    world_v0(&w, 1)[1] = pull;
+    return w;
+}
+
+/* Without that card the one across lies far below; nothing gains energy on the way. */
+START_TEST(house_of_five_cards_falls_when_one_is_pulled) {
+    enum { N = 800 };
+    ck_assert_double_le(speed_after(house_of_five(0), N), REST);
+    world w = house_of_five(3);
+    world_steps(&w, N);
+    world_run(&w);
+    double start = tribo_energy(w.m, w.p, w.X), before = start;
+    for (int k = 1; k <= N; k++) {
+        double now = tribo_energy(w.m, w.p, w.X + k * w.n.nx);
+        ck_assert_double_le(now - before, 1e-12 * start);
+        before = now;
+    }
+    ck_assert_double_gt(world_q(&w, N, 1, 1), 0.2); /* out of the house, which is as wide */
+    ck_assert_double_lt(world_q(&w, N, 4, 2), 0.5 * world_q(&w, 0, 4, 2));
+    world_free(&w);
+}
+END_TEST
+
 /* Boxes of length 1 on a table, each as far out over that below as it can be: n reach sum 1/(2k). */
 static world overhang(int n, double share) {
     tribo_builder *b = tribo_builder_new(NULL);
@@ -378,6 +421,7 @@ static Suite *suite(void) {
     tcase_add_test(t, rod_falls_by_gravity_alone);
     tcase_add_test(t, ladder_stands);
     tcase_add_test(t, house_of_two_cards_stands);
+    tcase_add_test(t, house_of_five_cards_falls_when_one_is_pulled);
     tcase_add_test(t, harmonic_stack_stands);
     tcase_add_test(t, rod_slides_as_long_as_it_can);
     tcase_add_test(t, rod_jams_where_it_cannot_slide);
