@@ -23,15 +23,15 @@ extern "C" {
 
 /** How a batch is made. Fill with tribo_default_batch() first. */
 typedef struct tribo_batch_def {
-    uint32_t struct_size;             /**< set by tribo_default_batch() */
-    int workers;                      /**< threads, the caller's among them, in [1, 256]: 1 by default */
-    int steps;                        /**< of the longest rollout that is differentiated, >= 1: 1 by default */
-    size_t tape_bytes;                /**< of records, a thread; 0 = 4 MB, less where `steps` need less. Where a rollout
-                                           does not fit, parts of it are made twice; room for one step is always there */
-    bool sum_controls;                /**< whether tribo_batch_bars.sum_u will be asked for: takes memory */
-    const tribo_options *options;     /**< of the step; NULL = defaults. With warm_start worlds begin every call cold,
-                                           and every part of a rollout that tape_bytes cuts; there are no tangents then,
-                                           and no Jacobians */
+    uint32_t struct_size;         /**< set by tribo_default_batch() */
+    int workers;                  /**< threads, the caller's among them, in [1, 256]: 1 by default */
+    int steps;                    /**< of the longest rollout that is differentiated, >= 1: 1 by default */
+    size_t tape_bytes;            /**< of records, a thread; 0 = 16 MB, less where `steps` need less. Where a rollout
+                                       does not fit, parts of it are made twice; room for one step is always there */
+    bool sum_controls;            /**< whether tribo_batch_bars.sum_u will be asked for: takes memory */
+    const tribo_options *options; /**< of the step; NULL = defaults. With warm_start worlds begin every call cold,
+                                       and every part of a rollout that tape_bytes cuts; there are no tangents then,
+                                       and no Jacobians */
     const tribo_allocator *allocator; /**< NULL = malloc */
 } tribo_batch_def;
 

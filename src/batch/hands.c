@@ -1,7 +1,7 @@
 /* hands.c -- a batch made and freed: the pool, and what each thread holds. */
 #include "batch/batch.h"
 
-enum { TAPE_BYTES = 4 << 20 };
+enum { TAPE_BYTES = 16 << 20 };
 enum { BLOCK = 64 }; /* worlds a thread between two sums: one that comes last costs the others a share of that */
 
 tribo_batch_def tribo_default_batch(void) {
