@@ -450,6 +450,10 @@ expect "a trot, feet by a phase" 0 '30 knots, 0.3 s; 15 plans.*acted to the end'
     --passes 1 --act-dt 0.002
 expect "few passes" 4 '"outcome": "not converged"' '*' optimize "$cart" "$tasks/cart-pole.json" --iterations 3 --method ilqr --json
 expect "out of time" 4 'out of time$' 'out of time' optimize "$cart" "$tasks/cart-pole.json" --time 1e-6
+expect "a search for two seconds" 4 'out of time$' 'out of time' optimize "$data/scenes/hopper.xml" "$tasks/hop.json" --time 2
+checks=$((checks + 1))
+near=$(awk '$3 == "pass" { if (n++ > 1 && $1 < t + 0.5) near++; t = $1 } END { print (n > 1 ? near + 0 : "none") }' "$folder/err")
+[ "$near" = 0 ] || { failures=$((failures + 1)) && echo "failed: a line of progress at most every second: $near are closer"; }
 expect "no task" 2 '' 'which task' optimize "$cart"
 expect "stages of text" 2 '' 'stages takes' optimize "$cart" "$tasks/cart-pole.json" --stages soft
 expect "a method nobody knows" 2 '' 'method takes' optimize "$cart" "$tasks/cart-pole.json" --method simplex

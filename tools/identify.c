@@ -86,7 +86,7 @@ static int keep_so_far(identification *id) {
 }
 
 static int fit(identification *id) {
-    double started = seconds_now(), told = -1;
+    double started = seconds_now();
     id->progress.stage = TRIBO_STAGE_DESCENT;
     say(id, false);
     for (long k = 0; k < id->a->iterations && id->progress.stage != TRIBO_STAGE_DONE; k++) {
@@ -98,9 +98,7 @@ static int fit(identification *id) {
                 "the fit failed: %s: are the units, clocks and zeros of the recordings those of the scene?",
                 step_text(s, 0));
         if (!remember(id)) return trouble("no memory");
-        bool now = k == 0 || id->progress.stage == TRIBO_STAGE_DONE || seconds_now() - told > 0.9;
-        say(id, now);
-        if (now) told = seconds_now();
+        say(id, k == 0 || id->progress.stage == TRIBO_STAGE_DONE);
         int status = keep_so_far(id);
         if (status != EXIT_SUCCESS) return status;
     }

@@ -19,14 +19,12 @@ static void say(const optimization *o, bool now) {
 }
 
 int optimize_search(optimization *o, long passes) {
-    double started = seconds_now(), told = -1;
+    double started = seconds_now();
     for (long k = 0; k < passes && !o->progress.done; k++) {
         tribo_status s = tribo_trajopt_iterate(o->t, &o->progress);
         if (s == TRIBO_INTERRUPTED) break;
         if (s < 0) return input_message(o->a->scene, 0, "the search failed: %s", step_text(s, 0));
-        bool now = k == 0 || o->progress.done || seconds_now() - told > 0.9;
-        say(o, now);
-        if (now) told = seconds_now();
+        say(o, k == 0 || o->progress.done);
         o->late = o->a->seconds > 0 && progress_seconds() > o->a->seconds && !o->progress.done;
         if (o->late) break;
     }

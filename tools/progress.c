@@ -112,7 +112,7 @@ void progress_state(bool now, const char *format, ...) {
     va_start(args, format);
     vsnprintf(ticker.state, sizeof ticker.state, format, args);
     va_end(args);
-    if (now) tell();
+    if (now || (!ticker.threaded && seconds_now() >= ticker.told + 0.9)) tell();
     pthread_mutex_unlock(&ticker.lock);
 }
 
