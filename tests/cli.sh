@@ -511,10 +511,16 @@ wrong "a period of nothing" 'target.period: 0 is not' \
 wrong "a turn that is none" 'length 1, not 2' '{"knots": 9, "terms": [{"what": "rotation", "on": "pole", "target": [2, 0, 0, 0]}]}'
 wrong "a knot beyond the task" 'at\[1\]: 20 is not a knot' '{"knots": 9, "terms": [{"what": "control", "at": [5, 20]}]}'
 wrong "the joint of a free body" 'body .cube. moves freely, without a joint' '{"knots": 9, "terms": [{"what": "joint", "on": "cube"}]}' "$data/scenes/push.xml"
-wrong "a law without that solver" 'task.json:2: stages\[1\]: ' '{"knots": 9, "stages": [{"noise": 0.1},\n{"law": "ncp", "solver": "lemke"}], "terms": [{"what": "control"}]}'
+wrong "a law without that solver" 'task.json:2: stages\[1\]: ' '{"knots": 9, "stages": [{"law": "stochastic", "noise": 0.1},\n{"law": "ncp", "solver": "lemke"}], "terms": [{"what": "control"}]}'
 wrong "a word of no law" 'stages\[0\].noize: .*nearest is noise' '{"knots": 9, "stages": [{"noize": 0.1}], "terms": [{"what": "control"}]}'
 wrong "a word of two parts" 'stages\[0\].dry_compliance: .*no number above 0' \
     '{"knots": 9, "stages": [{"softness": "physical", "compliance": 1, "dry_compliance": -1}], "terms": [{"what": "control"}]}'
+wrong "noise of a law that has none" 'task.json:2: stages\[0\].noise: counts for nothing without "law": "stochastic"' '{"knots": 9,\n"stages": [{"noise": 0.1}], "terms": [{"what": "control"}]}'
+wrong "compliance of hard contact" 'law.dry-compliance: counts for nothing without "softness": "physical"' \
+    '{"knots": 9, "law": {"dry-compliance": 1}, "terms": [{"what": "control"}]}'
+wrong "a path that nobody takes" 'law.kappa: counts for nothing without "solver": "interior"' '{"knots": 9, "law": {"kappa": 1e-3}, "terms": [{"what": "control"}]}'
+wrong "softness of another kind" 'stages\[0\].impratio: .* "softness": "mujoco"' \
+    '{"knots": 9, "stages": [{"softness": "physical", "compliance": 1, "impratio": 2}], "terms": [{"what": "control"}]}'
 wrong "bounds of six columns" 'bounds.cube: is neither .* like "cube.fx"' \
     '{"knots": 9, "controls": ["cube"], "bounds": {"cube": [1, 1, 0, 0, 0, 0]}, "terms": [{"what": "control"}]}' "$data/scenes/push.xml"
 wrong "bounds that hold nothing" 'bounds.rail: from 1 to -1' '{"knots": 9, "bounds": {"rail": [1, -1]}, "terms": [{"what": "control"}]}'
@@ -534,9 +540,14 @@ wrong "a term of the whole on a part" 'takes no "on"' '{"knots": 9, "terms": [{"
 push=$data/scenes/push.xml
 wrong "a contact force of nobody" 'there is no "on": the body that contact-force is of; there are cube' '{"knots": 9, "terms": [{"what": "contact-force"}]}' "$push"
 wrong "a contact force of a body misspelt" 'terms\[0\].on: there is no body .cubo.; the nearest is cube' '{"knots": 9, "terms": [{"what": "contact-force", "on": "cubo"}]}' "$push"
-wrong "a contact force with nobody" 'terms\[0\].with: there is no body .floor.' '{"knots": 9, "terms": [{"what": "contact-force", "on": "cube", "with": "floor"}]}' "$push"
+wrong "a contact force with nobody" 'terms\[0\].with: .floor. is a geom of the world, and of no body' '{"knots": 9, "terms": [{"what": "contact-force", "on": "cube", "with": "floor"}]}' "$push"
 wrong "a contact force of itself" 'terms\[0\]: it is of cube and of the same' '{"knots": 9, "terms": [{"what": "contact-force", "on": "cube", "with": "cube"}]}' "$push"
 wrong "a contact force at the end" 'contact forces has nothing at the last' '{"knots": 9, "terms": [{"what": "contact-force", "on": "cube", "at": "final"}]}' "$push"
+arm=$data/scenes/arm-7.xml
+wrong "a geom for a body" 'task.json:2: terms\[0\].on: .stylus. is a geom, of body link 7: ' '{"knots": 9, "terms": [{"what": "position",\n"on": "stylus"}]}' "$arm"
+wrong "a contact force of a geom" 'terms\[0\].on: .stylus. is a geom, of body link 7: ' '{"knots": 9, "terms": [{"what": "contact-force", "on": "stylus"}]}' "$arm"
+wrong "a contact force with a geom of the world" 'terms\[0\].with: .table. is a geom of the world' '{"knots": 9, "terms": [{"what": "contact-force", "on": "link 7", "with": "table"}]}' "$arm"
+wrong "the position of a joint" 'terms\[0\].on: .joint 3. is a joint: joint and joint-velocity' '{"knots": 9, "terms": [{"what": "position", "on": "joint 3"}]}' "$arm"
 wrong "with, of something else" 'only a contact-force' '{"knots": 9, "terms": [{"what": "position", "on": "cube", "with": "cube"}]}' "$push"
 # a cube that rests is pushed with 2 N, and the floor holds it: its contact forces are asked for, and how it is done is told
 printf '{"knots": 5, "guess": [1], "controls": ["cube.fx"], "terms": [{"what": "contact-force", "on": "cube", "target": [-2, 0, 0], "weights": {"x": 1}}, {"what": "control", "weight": 1e-9}]}' >"$folder/task.json"

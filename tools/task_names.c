@@ -94,6 +94,19 @@ static const char *behind(const char *name, const char *prefix) {
     return strncmp(name, prefix, n) == 0 ? name + n : NULL;
 }
 
+/* Whether the name is that of a geom or a joint, where a body or site is asked for; which is said then. */
+static bool other_thing(task_reader *r, const char *name) {
+    int geom = tribo_model_geom_find(r->m, name);
+    const char *body = geom >= 0 ? tribo_model_body_name(r->m, tribo_model_geom_body(r->m, geom)) : NULL;
+    if (body)
+        task_wrong(r, "`%s` is a geom, of body %s: name the body, or a site that the scene has there", name, body);
+    else if (geom >= 0)
+        task_wrong(r, "`%s` is a geom of the world, and of no body", name);
+    else if (tribo_model_joint_find(r->m, name) >= 0)
+        task_wrong(r, "`%s` is a joint: joint and joint-velocity are of one", name);
+    return !task_good(r);
+}
+
 void task_place_named(task_reader *r, const json_t *value, int *body, int *site) {
     const char *name = text_of(r, value, "a body or a site"), *as_body = behind(name, "body:");
     const char *as_site = behind(name, "site:");
@@ -101,6 +114,7 @@ void task_place_named(task_reader *r, const json_t *value, int *body, int *site)
     *site = as_body ? -1 : tribo_model_site_find(r->m, as_site ? as_site : name);
     if (*body >= 0 && *site >= 0) task_wrong(r, "`%s` is a body and a site: say body:%s or site:%s", name, name, name);
     if (*body >= 0 || *site >= 0 || !task_good(r)) return;
+    if (other_thing(r, name)) return;
     near_name near = near_begin(as_body ? as_body : as_site ? as_site : name);
     if (!as_site) offer_all(&near, r->m, tribo_model_body_name, r->t->size.nbody);
     if (!as_body) offer_all(&near, r->m, tribo_model_site_name, r->t->size.nsite);
@@ -111,6 +125,7 @@ int task_body_named(task_reader *r, const json_t *value) {
     const char *name = text_of(r, value, "a body"), *as_body = behind(name, "body:");
     int body = tribo_model_body_find(r->m, as_body ? as_body : name);
     if (body >= 0 || !task_good(r)) return body;
+    if (other_thing(r, name)) return -1;
     near_name near = near_begin(as_body ? as_body : name);
     offer_all(&near, r->m, tribo_model_body_name, r->t->size.nbody);
     task_no_such(r, "body", &near);

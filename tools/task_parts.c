@@ -1,5 +1,7 @@
 /* task_parts.c -- what stands in several places of a task: contact laws, states. */
+#include "contact/problem/problem.h"
 #include "formats/text.h"
+#include "model/model.h"
 #include "task_reader.h"
 #include <stdint.h>
 #include <stdio.h>
@@ -19,14 +21,45 @@ static void read_word(task_reader *r, const char *word, const json_t *value, tri
         task_wrong(r, "%s", diag.text);
 }
 
-/* Of a contact law, by - or _ as the laws themselves read it. */
-static bool law_word(const char *word) {
+/* The word of a contact law, by - or _ as the laws themselves read it; NULL = there is none. */
+static const char *law_word(const char *word) {
     for (int k = 0; tribo_law_word(k); k++) {
         const char *a = tribo_law_word(k), *b = word;
         while (*a && (*a == *b || (strchr("-_", *a) && *b && strchr("-_", *b)))) a++, b++;
-        if (!*a && !*b) return true;
+        if (!*a && !*b) return tribo_law_word(k);
     }
-    return false;
+    return NULL;
+}
+
+/* What else a law must say for a word of it to count; NULL = it does. */
+static const char *missing(const tribo_law_options *law, const char *word) {
+    const struct {
+        const char *word, *need;
+        bool there;
+    } needs[] = {{"noise", "\"law\": \"stochastic\"", law->law == TRIBO_LAW_STOCHASTIC},
+                 {"smoothing", "\"law\": \"stochastic\"", law->law == TRIBO_LAW_STOCHASTIC},
+                 {"compliance", "\"softness\": \"physical\"", law->softness == TRIBO_SOFTNESS_PHYSICAL},
+                 {"dry_compliance", "\"softness\": \"physical\"", law->softness == TRIBO_SOFTNESS_PHYSICAL},
+                 {"impedance", "\"softness\": \"mujoco\"", law->softness == TRIBO_SOFTNESS_MUJOCO},
+                 {"impratio", "\"softness\": \"mujoco\"", law->softness == TRIBO_SOFTNESS_MUJOCO},
+                 {"kappa", "\"solver\": \"interior\"", law->kappa == 0 || law->solver == TRIBO_SOLVER_INTERIOR}};
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        if (strcmp(needs[i].word, word) == 0 && !needs[i].there) return needs[i].need;
+    return NULL;
+}
+
+/* A word that nothing looks at would leave contact hard without a word. */
+static void check_words(task_reader *r, const json_t *value, const tribo_law_options *law) {
+    tribo_law_options settled;
+    const char *word;
+    const json_t *x;
+    if (!task_good(r) || ti_law_settle(law, &r->m->law, &settled, NULL)) return;
+    json_object_foreach((json_t *)(uintptr_t)value, word, x) {
+        const char *need = missing(&settled, law_word(word));
+        task_enter(r, word, 0);
+        if (need) task_wrong(r, "counts for nothing without %s", need);
+        task_leave(r);
+    }
 }
 
 void task_try_law(task_reader *r, const tribo_law_options *law) {
@@ -55,6 +88,7 @@ void task_read_law(task_reader *r, const json_t *value, tribo_law_options *law) 
         task_leave(r);
     }
     if (task_good(r)) task_try_law(r, law);
+    check_words(r, value, law);
 }
 
 /* ---- states ---- */
