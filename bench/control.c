@@ -5,9 +5,10 @@
  *
  * Costs are each under the engine's own dynamics, MuJoCo's contact is soft, Tribo's hard; "replayed" is what the
  * controls found cost on the other engine: Tribo's on MuJoCo's default contact, MuJoCo's under the hard law. With
- * contact, Tribo searches a second time with compliant contact on the way (stages), and dry friction of joints that
- * gives way too; what it costs is under the hard law all the same. MuJoCo searches again with contacts two and four
- * times as stiff, where a landing decides what there is to be had.
+ * contact, Tribo searches a second time with other laws on the way (stages): compliant contact, and dry friction of
+ * joints that gives way too, or noise; what it costs is under the hard law all the same. "Acted" is what a plan costs
+ * where its feedback acts on Tribo's steps of a twentieth of the time, whichever engine it was made on. MuJoCo searches
+ * again with contacts two and four times as stiff, where a landing decides what there is to be had.
  */
 #include "bench.h"
 #include "trajopt/task.h"
@@ -19,10 +20,11 @@
 
 enum { TERMS = 5 };
 
-/* What gives on the way: contacts, 1/kg, and dry friction of joints, 1/(kg m^2). */
-typedef struct give {
-    double contact, dry;
-} give;
+/* Laws on the way: contacts that give, 1/kg, and dry friction of joints, 1/(kg m^2); or noise, m/s. */
+#define GIVING(contacts, dry)                                                                                          \
+    { .softness = TRIBO_SOFTNESS_PHYSICAL, .compliance = (contacts), .dry_compliance = (dry) }
+#define NOISY(deviation)                                                                                               \
+    { .law = TRIBO_LAW_STOCHASTIC, .smoothing = TRIBO_SMOOTHING_LOGISTIC, .noise = (deviation) }
 enum { STAGES = 2 };
 
 /* A task: its scene, terms, knots. */
@@ -30,8 +32,9 @@ typedef struct contest {
     const char *name, *scene;
     int knots, substeps;
     double dt;
-    give way[STAGES]; /* none = there is no contact */
-    bool lands;       /* and MuJoCo's contact is made stiffer */
+    int nway; /* 0 = there is no contact */
+    tribo_law_options way[STAGES];
+    bool lands; /* and MuJoCo's contact is made stiffer */
     void (*terms)(const tribo_model *m, tribo_term_def *t, int *n);
 } contest;
 
@@ -92,11 +95,11 @@ static void stand(const tribo_model *m, tribo_term_def *t, int *n) {
 }
 
 static const contest contests[] = {
-    {"cart-pole", "bench/scenes/cart-pole-motor.xml", 200, 1, 0.01, {{0, 0}}, false, swing_up},
-    {"acrobot", "bench/scenes/acrobot-motor.xml", 300, 1, 0.01, {{0, 0}}, false, balance},
-    {"hopper", "data/scenes/hopper.xml", 30, 10, 0.002, {{10, 0}, {2, 0}}, false, hop},
-    {"finger", "data/scenes/finger.xml", 75, 1, 0.05, {{10, 0}}, false, spin},
-    {"quadruped", "data/scenes/quadruped.xml", 40, 2, 0, {{10, 1e4}, {2, 1e3}}, true, stand},
+    {"cart-pole", "bench/scenes/cart-pole-motor.xml", 200, 1, 0.01, 0, {{0}}, false, swing_up},
+    {"acrobot", "bench/scenes/acrobot-motor.xml", 300, 1, 0.01, 0, {{0}}, false, balance},
+    {"hopper", "data/scenes/hopper.xml", 30, 10, 0.002, 1, {NOISY(1)}, false, hop},
+    {"finger", "data/scenes/finger.xml", 75, 1, 0.05, 1, {GIVING(10, 0)}, false, spin},
+    {"quadruped", "data/scenes/quadruped.xml", 40, 2, 0, 2, {GIVING(10, 1e4), GIVING(2, 1e3)}, true, stand},
 };
 
 /* Half the second's joint to begin with, so that a hanging double pendulum has a gradient at all. */
@@ -167,6 +170,7 @@ enum { MOST = 1000 };
 typedef struct result {
     double cost[MOST], at[MOST], start;
     double elsewhere; /* what its controls cost on the other engine */
+    double acted;     /* what its feedback costs on fine steps */
     int passes;
     bool converged;
 } result;
@@ -202,25 +206,16 @@ static void print_when(const result *r, double goal) {
 
 /* @param rival whose end is to be reached, that but for 1 % of what it gained, and that but for 0.1 % of itself */
 static void row(const char *task, const char *engine, const result *r, const result *rival) {
-    printf("| %s | %s | %.6g | %.6g | %.4g | %d%s | %.3g |", task, engine, r->start, end_of(r), r->elsewhere, r->passes,
-           r->converged ? "" : "+", seconds_of(r));
+    printf("| %s | %s | %.6g | %.6g | %.4g | %.6g | %d%s | %.3g |", task, engine, r->start, end_of(r), r->elsewhere,
+           r->acted, r->passes, r->converged ? "" : "+", seconds_of(r));
     print_when(r, end_of(rival) + 0.01 * fabs(rival->start - end_of(rival)));
     print_when(r, end_of(rival) + 0.001 * fabs(end_of(rival)));
     print_when(r, end_of(rival));
     printf("\n");
 }
 
-/* @param way what gives on the way, its end has compliance 0; NULL = hard alone. @return how many stages */
-static int stages_of(const give *way, tribo_law_options *stage) {
-    int n = 0;
-    for (; way && n < STAGES && way[n].contact > 0; n++)
-        stage[n] = (tribo_law_options){
-            .softness = TRIBO_SOFTNESS_PHYSICAL, .compliance = way[n].contact, .dry_compliance = way[n].dry};
-    return n;
-}
-
-static tribo_trajopt *open_task(const contest *c, tribo_model *m, const give *way, int workers) {
-    tribo_law_options stage[STAGES];
+/* @param nway how many laws there are on the way to the hard one */
+static tribo_trajopt *open_task(const contest *c, tribo_model *m, int nway, int workers) {
     tribo_options o = tribo_default_options();
     tribo_trajopt_def def = tribo_default_trajopt();
     tribo_term_def terms[TERMS];
@@ -231,13 +226,40 @@ static tribo_trajopt *open_task(const contest *c, tribo_model *m, const give *wa
     c->terms(m, terms, &def.nterm);
     def.term = terms, def.knots = c->knots, def.substeps = c->substeps, def.options = &o;
     def.method = TRIBO_METHOD_ILQR, def.workers = workers;
-    def.stage = stage, def.nstage = stages_of(way, stage);
+    def.stage = c->way, def.nstage = nway;
     def.tol = def.nstage > 0 ? 1e-4 : 1e-6;
     first_guess(m, c->knots, U);
     def.U = U;
     if (tribo_trajopt_new(m, &def, &t, &diag) < 0) fprintf(stderr, "%s: %s\n", c->name, diag.text);
     free(U);
     return t;
+}
+
+/* What the plan costs where its feedback acts on Tribo's steps of a twentieth of the time: on the motion that both
+ * engines' steps are meant to be, where there is no contact. */
+static double act_finely(const contest *c, tribo_model *m, tribo_trajopt *plan) {
+    enum { FINER = 20 };
+    contest fine = *c;
+    tribo_sizes z = tribo_model_sizes(m);
+    tribo_options o = tribo_default_options();
+    tribo_ws *ws = NULL;
+    double *X = malloc(sizeof *X * (size_t)((c->knots + 1) * z.nx)), *U = malloc(sizeof *U * (size_t)(c->knots * z.nu));
+    double p[2000], x[200], u[100], cost = NAN;
+    o.dt = fine.dt = (c->dt > 0 ? c->dt : tribo_model_timestep(m)) / FINER, fine.substeps *= FINER;
+    tribo_trajopt *task = open_task(&fine, m, 0, 1);
+    tribo_model_params(m, p);
+    tribo_status s = tribo_ws_new(m, &o, NULL, &ws, NULL);
+    if (s >= 0) s = tribo_trajopt_settle(plan);
+    tribo_trajopt_trajectory(plan, X, U);
+    memcpy(x, X, sizeof *x * (size_t)z.nx);
+    for (int k = 0; k < c->knots && s >= 0; k++) {
+        s = tribo_trajopt_feedback(plan, k, x, u);
+        memcpy(U + k * z.nactuator, u + z.nv, sizeof *u * (size_t)z.nactuator);
+        for (int i = 0; i < fine.substeps && s >= 0; i++) s = tribo_step(ws, p, x, u, x, NULL);
+    }
+    if (s >= 0 && task && ti_path_roll(task, (ti_roll){.U = U}) >= 0) cost = task->trial.plain;
+    tribo_trajopt_free(task), tribo_ws_free(ws), free(X), free(U);
+    return cost;
 }
 
 #ifdef HAVE_MUJOCO
@@ -252,7 +274,7 @@ static double replay(const tribo_trajopt *found, tribo_trajopt *on) {
 
 /* The task on MuJoCo's dynamics; to be freed beside s. */
 static tribo_trajopt *open_soft(const contest *c, tribo_model *m, double constant, soft *s, ti_plant *plant) {
-    tribo_trajopt *t = soft_open(c, constant, s) ? open_task(c, m, NULL, 1) : NULL;
+    tribo_trajopt *t = soft_open(c, constant, s) ? open_task(c, m, 0, 1) : NULL;
     *plant = (ti_plant){soft_step, soft_jac, s};
     if (!t) return NULL;
     t->plant = plant;
@@ -267,9 +289,9 @@ static void soft_close(soft *s) {
 }
 #endif
 
-static void race_tribo(const contest *c, tribo_model *m, const give *way, int passes, result *r) {
-    tribo_trajopt *t = open_task(c, m, way, 1);
-    if (t) race(t, passes, r);
+static void race_tribo(const contest *c, tribo_model *m, int nway, int passes, result *r) {
+    tribo_trajopt *t = open_task(c, m, nway, 1);
+    if (t) race(t, passes, r), r->acted = act_finely(c, m, t);
 #ifdef HAVE_MUJOCO
     soft s = {0};
     ti_plant plant;
@@ -284,9 +306,9 @@ static void race_tribo(const contest *c, tribo_model *m, const give *way, int pa
 static bool race_mujoco(const contest *c, tribo_model *m, double constant, int passes, result *r) {
     soft s = {0};
     ti_plant plant;
-    tribo_trajopt *t = open_soft(c, m, constant, &s, &plant), *hard = t ? open_task(c, m, NULL, 1) : NULL;
+    tribo_trajopt *t = open_soft(c, m, constant, &s, &plant), *hard = t ? open_task(c, m, 0, 1) : NULL;
     bool open = t != NULL;
-    if (open) race(t, passes, r);
+    if (open) race(t, passes, r), r->acted = act_finely(c, m, t);
     if (hard) r->elsewhere = replay(t, hard);
     tribo_trajopt_free(hard), tribo_trajopt_free(t), soft_close(&s);
     return open;
@@ -296,13 +318,14 @@ static bool race_mujoco(const contest *c, tribo_model *m, double constant, int p
 static void run(const contest *c, tribo_model *m, int passes) {
     static result hard, way, other;
     const result *goal = &hard;
-    race_tribo(c, m, NULL, passes, &hard);
-    if (c->way->contact > 0) race_tribo(c, m, c->way, passes, &way);
+    race_tribo(c, m, 0, passes, &hard);
+    if (c->nway > 0) race_tribo(c, m, c->nway, passes, &way);
 #ifdef HAVE_MUJOCO
     if (race_mujoco(c, m, 0, passes, &other)) goal = &other;
 #endif
     row(c->name, "Tribo", &hard, goal);
-    if (c->way->contact > 0) row(c->name, "Tribo, compliant on the way", &way, goal);
+    const char *by = c->way->noise > 0 ? "Tribo, noise on the way" : "Tribo, compliant on the way";
+    if (c->nway > 0) row(c->name, by, &way, goal);
     if (goal == &other) row(c->name, "MuJoCo", &other, &other);
 #ifdef HAVE_MUJOCO
     static result stiff;
@@ -333,7 +356,7 @@ static double pass_ms(tribo_trajopt *t) {
 
 static void time_pass(const contest *c, tribo_model *m) {
     for (int workers = 1; workers <= 2; workers++) {
-        tribo_trajopt *t = open_task(c, m, NULL, workers);
+        tribo_trajopt *t = open_task(c, m, 0, workers);
         if (t) printf("| %s | Tribo | %d | %.3g |\n", c->name, workers, pass_ms(t));
         tribo_trajopt_free(t);
     }
@@ -369,9 +392,10 @@ static void visit_pass(const contest *c, tribo_model *m, int passes) {
 int main(int argc, char **argv) {
     int passes = argc > 1 ? atoi(argv[1]) : 200;
     const char *only = argc > 2 ? argv[2] : NULL;
-    printf("| task | engine | cost at the start | at the end | replayed | passes | s | s to 1 %% of MuJoCo's end | s "
+    printf("| task | engine | cost at the start | at the end | replayed | acted | passes | s | s to 1 %% of MuJoCo's "
+           "end | s "
            "to 0.1 %% above it | s to its end |\n"
-           "|---|---|---|---|---|---|---|---|---|---|\n");
+           "|---|---|---|---|---|---|---|---|---|---|---|\n");
     each(only, run, passes);
     printf("\n| task | engine | threads | a pass, ms |\n|---|---|---|---|\n");
     each(only ? only : "quadruped", visit_pass, passes);
