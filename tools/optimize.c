@@ -54,6 +54,41 @@ static void advise_motion(const optimization *o) {
                                "holds: begin with another \"guess\", or with \"stages\" (docs/control.md)");
 }
 
+/* A number of p by its owner and its own name; NaN where there is none. */
+static double number_of(const optimization *o, const char *owner, const char *name) {
+    char whole[300];
+    snprintf(whole, sizeof whole, "%s/%s", owner, name);
+    int i = tribo_param_find(o->m, whole);
+    return i >= 0 ? o->task->p[i] : (double)NAN;
+}
+
+/* The largest speed of a joint of one number along the motion found. */
+static double fastest(const optimization *o, int joint) {
+    const tribo_sizes *z = &o->task->size;
+    double most = 0;
+    for (int i = 0; i < o->done.rows; i++)
+        most = fmax(most, fabs(o->done.x[i * z->nx + z->nq + tribo_model_joint_v(o->m, joint)]));
+    return most;
+}
+
+/* What is light winds up, and no model of second order follows it. */
+static void advise_joint(const optimization *o) {
+    const char *which = NULL;
+    double most = 20; /* rad/s */
+    if (o->progress.converged || o->acted) return;
+    for (int j = 0; j < o->task->size.njoint; j++) {
+        const char *name = tribo_model_joint_name(o->m, j);
+        bool light = number_of(o, name, "armature") == 0 && number_of(o, name, "damping") == 0;
+        double speed = light ? fastest(o, j) : 0;
+        if (speed > most) which = name, most = speed;
+    }
+    if (which)
+        remark(&verb_optimize,
+               "joint %s comes to a speed of %.0f and has neither armature nor damping, which every motor brings: a "
+               "search is slow where a joint is light (docs/control.md, An arm reaches)",
+               which, most);
+}
+
 /* ---- the verb ---- */
 
 static int set_up(optimization *o) {
@@ -85,7 +120,7 @@ static int conclude(optimization *o) {
     if (!o->acted && !o->progress.done && !o->interrupted && tribo_trajopt_settle(o->t) != TRIBO_OK)
         remark(&verb_optimize, "the feedback is that of the last pass");
     if (!o->acted) status = optimize_replay(o);
-    if (!o->acted && status == EXIT_SUCCESS) advise_motion(o);
+    if (!o->acted && status == EXIT_SUCCESS) advise_motion(o), advise_joint(o);
     progress_state(false, "writing");
     if (status == EXIT_SUCCESS) status = optimize_write(o);
     line_clear();
