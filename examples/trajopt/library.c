@@ -168,7 +168,7 @@ static bool spins(finger *f) {
 static void all(finger *f) {
     practise(f, TRIBO_LAW_STOCHASTIC, knot_time, 120, false);
     for (int l = 0; l < 2; l++)
-        for (int h = 0; h < 3; h++) practise(f, laws[l], steps[h], 180, true);
+        for (int h = 0; h < 3; h++) practise(f, laws[l], steps[h], 300, true);
     for (int round = 0; round < ROUNDS && !spins(f); round++)
         for (int l = 0; l < 2; l++)
             for (int h = 0; h < 3; h++) practise(f, laws[l], steps[h], 60, false);
