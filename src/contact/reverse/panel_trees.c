@@ -259,26 +259,7 @@ TI_INLINE double finish(int lanes, const ti_contact_ws *ws, const ti_contact_pro
     return 0;
 }
 
-<<<<<<< HEAD
-/* Y and L of no compliance, where the point stands alone: docs/math.md eq. (463). */
-TI_INLINE double take_back(int lanes, const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e) {
-    const double *last = NULL;
-    double *more = e->rest, *other = e->b, *spare; /* b has served by then */
-    for (int n = 0; n < ws->alone; n++, last = more, spare = other, other = more, more = spare) {
-        memset(more, 0, sizeof *more * N * (size_t)p->nv);
-        for (int i = 0; i < p->nc; i++) give_way(lanes, ws, p, i, e, last, more);
-        solve(lanes, &ws->sys.paths, more);
-        impulses(lanes, ws, p, more, true, e->L, NULL);
-        for (int k = 0; k < p->nv; k++)
-            for (int c = 0; c < lanes; c++) row_of(e->Y, k)[c] += row_in(more, k)[c];
-    }
-    return 0;
-}
-
-typedef double step_function(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e);
-=======
 typedef double step_function(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e, int time);
->>>>>>> d8ab2a82 (Rows of Jacobians of trees take back what compliance gives way in the corrections that refine them: a panel solve less)
 #define STEP(name, how, lanes)                                                                                         \
     TI_CLONES_WIDE static double name(const ti_contact_ws *ws, const ti_contact_problem *p, const equations *e,        \
                                       int time) {                                                                      \
