@@ -567,33 +567,6 @@ START_TEST(flights_have_the_noise_of_their_rows_from_the_first_motions_on) {
 }
 END_TEST
 
-/* Noise and kicks of first motions are wide, and what parameters follow there is not what recordings say. */
-START_TEST(parameters_wait_until_first_motions_follow_the_recordings) {
-    data d;
-    tribo_free_param f;
-    drops(&d, 1e-3, 3);
-    tribo_sysid_def def = one(&d, &f, "floor/restitution", 0.3);
-    tribo_sysid *s = make(&d, &def);
-    const struct ti_shooting *h = s->shooting;
-    ti_scales_init(s);
-    ck_assert_int_eq(ti_shooting_begin(s, true, true), TRIBO_OK);
-    double first = h->noise[0], start = s->theta[0], wide = 0;
-    int waits = 0;
-    for (bool done = false; h->holds; waits++) {
-        ck_assert(!done && waits < 40);
-        ck_assert(s->theta[0] == start);
-        wide = h->noise[0];
-        ck_assert_int_eq(ti_shooting_step(s, &done), TRIBO_OK);
-    }
-    ck_assert_int_gt(waits, 2);
-    ck_assert_msg(wide < first / 2, "%g m of %g", wide, first);
-    for (bool done = false; !done && waits < 80; waits++) ck_assert_int_eq(ti_shooting_step(s, &done), TRIBO_OK);
-    ti_at(s, s->theta);
-    ck_assert_msg(fabs(s->p[f.index] - 0.7) < 0.02, "%g", s->p[f.index]);
-    tribo_sysid_free(s), tribo_model_free(d.m);
-}
-END_TEST
-
 /* No motion without kicks follows a slide with a push that the model does not know: one with kicks has the push where
  * it was, and its friction is that of the rest. */
 START_TEST(a_push_from_outside_is_a_kick) {
@@ -678,7 +651,6 @@ static Suite *suite(void) {
     tcase_add_test(few, dry_friction_comes_to_one_answer);
     tcase_add_test(few, what_is_put_back_does_not_spoil_the_answer);
     tcase_add_test(few, flights_have_the_noise_of_their_rows_from_the_first_motions_on);
-    tcase_add_test(few, parameters_wait_until_first_motions_follow_the_recordings);
     tcase_add_test(few, a_push_from_outside_is_a_kick);
     tcase_add_test(few, an_answer_beside_the_best_one_is_found_out);
     tcase_add_test(t, friction_from_far_starts_with_one_answer);

@@ -74,8 +74,6 @@ struct ti_shooting {
     int waited, still, rounds;                 /* iterations: since scales were set; without news; of this start */
     double horizon;                            /* rows compared, while they grow; 0 = all */
     int stage;                                 /* iterations since they grew last */
-    int followed;                              /* how often scales have changed since then */
-    bool holds;                                /* theta, until noise and kicks have followed the first motions */
     bool begun, converged;
     bool gains;  /* the last step lowered the cost by what is worth going on for */
     double rate; /* by what share it did, if it kept what it promised; else that says nothing: 1 */

@@ -6,9 +6,8 @@
  */
 #include "sysid/kicked/kicked.h"
 
-enum { TRIES = 7, PATIENCE = 8, FOLLOWED_MAX = 4 };
+enum { TRIES = 7, PATIENCE = 8 };
 static const double least_damping = 1e-5;
-static const double little_change = 0.25; /* of scales */
 
 static tribo_status guess_job(ti_worker *w, int i, void *context) {
     (void)context;
@@ -58,10 +57,7 @@ static void total(tribo_sysid *s) {
     }
 }
 
-/* Noise and kicks of first motions are wide, and parameters would go where these lead; from there no step leads back as
- * they narrow. docs/math.md eq. (537). */
 static bool held(const tribo_sysid *s, int i, double g) {
-    if (s->shooting->holds) return true;
     const ti_unknown *k = s->unknown + i;
     return (s->theta[i] <= k->tlower && g > 0) || (s->theta[i] >= k->tupper && g < 0);
 }
@@ -139,7 +135,6 @@ static tribo_status begin(tribo_sysid *s, bool kicked, bool growing, ti_job job)
     ti_scales_guess(s);
     s->lambda = 1e-3;
     for (int i = 0; i < s->nrec; i++) h->path[i].vain = false;
-    h->holds = kicked, h->followed = 0;
     h->begun = true, h->waited = h->still = 0;
     return TRIBO_OK;
 }
@@ -287,17 +282,10 @@ tribo_status ti_shooting_descend(tribo_sysid *s, int most, double target) {
     return status;
 }
 
-/* Scales have changed by so much; is theta free from now on? */
-static bool let_go(struct ti_shooting *h, double change) {
-    if (change >= little_change && ++h->followed < FOLLOWED_MAX) return false;
-    h->holds = false, h->rounds = 0;
-    return true;
-}
-
 tribo_status ti_shooting_step(tribo_sysid *s, bool *done) {
     struct ti_shooting *h = s->shooting;
     double promise = 0, change = 1;
-    bool moved, released = false;
+    bool moved;
     tribo_status status = ti_shooting_curvature(s);
     if (status >= 0) status = ti_shooting_spread(s);
     if (status < 0) return status;
@@ -308,12 +296,9 @@ tribo_status ti_shooting_step(tribo_sysid *s, bool *done) {
     if (status) return status;
     /* scales follow what is left once the motions have come near what they can be */
     double gained = before - h->cost, worth = before > 500 ? 0.002 * before : 1;
-    if (gained < worth || ++h->waited > PATIENCE) {
-        change = ti_scales_update(s), h->waited = 0;
-        if (h->holds) released = let_go(h, change);
-    }
+    if (gained < worth || ++h->waited > PATIENCE) change = ti_scales_update(s), h->waited = 0;
     bool still = is_little(s, promise);
-    h->still = change < little_change && gained < worth && !released ? h->still + 1 : 0;
+    h->still = change < 0.25 && gained < worth ? h->still + 1 : 0;
     h->gains = gained >= worth;
     h->rate = gained > promise / 2 ? gained / before : 1;
     h->converged = still && bare >= 0 && is_little(s, bare), h->evidence = evidence;
