@@ -13,22 +13,22 @@ typedef struct pair_row {
 
 enum { SHAPES = TRIBO_HFIELD + 1 };
 /* Of any two convex shapes, and of one and a plane. */
-#define CONVEX(a, b, most) [a][b] = {most, ti_collide_convex, ti_collide_convex_jac}
-#define ON_FIELD(a) [a][TRIBO_HFIELD] = {4, ti_collide_field, ti_collide_field_jac}
-#define PLANE_CONVEX(b, most) [TRIBO_PLANE][b] = {most, ti_collide_plane_convex, ti_collide_convex_jac}
+#define CONVEX(a, b, most) [a][b] = {most, ti_collide_convex, ti_collide_convex_jac, NULL}
+#define ON_FIELD(a) [a][TRIBO_HFIELD] = {4, ti_collide_field, ti_collide_field_jac, NULL}
+#define PLANE_CONVEX(b, most) [TRIBO_PLANE][b] = {most, ti_collide_plane_convex, ti_collide_convex_jac, NULL}
 
 static const pair_row PAIR[SHAPES][SHAPES] = {
     [TRIBO_PLANE][TRIBO_SPHERE] = {1, ti_collide_plane_sphere, ti_collide_plane_sphere_jac,
                                    ti_collide_plane_sphere_vjp},
     [TRIBO_PLANE][TRIBO_BOX] = {8, ti_collide_plane_box, ti_collide_plane_box_jac, ti_collide_plane_box_vjp},
-    [TRIBO_SPHERE][TRIBO_SPHERE] = {1, ti_collide_sphere_sphere, ti_collide_sphere_sphere_jac},
+    [TRIBO_SPHERE][TRIBO_SPHERE] = {1, ti_collide_sphere_sphere, ti_collide_sphere_sphere_jac, NULL},
     [TRIBO_SPHERE][TRIBO_BOX] = {1, ti_collide_sphere_box, ti_collide_sphere_box_jac, ti_collide_sphere_box_vjp},
     [TRIBO_BOX][TRIBO_BOX] = {TI_CONTACTS_MAX, ti_collide_box_box, ti_collide_box_box_jac, ti_collide_box_box_vjp},
     [TRIBO_PLANE][TRIBO_CAPSULE] = {2, ti_collide_plane_capsule, ti_collide_plane_capsule_jac,
                                     ti_collide_plane_capsule_vjp},
-    [TRIBO_SPHERE][TRIBO_CAPSULE] = {1, ti_collide_sphere_capsule, ti_collide_sphere_capsule_jac},
-    [TRIBO_BOX][TRIBO_CAPSULE] = {TI_CONTACTS_MAX, ti_collide_box_capsule, ti_collide_box_capsule_jac},
-    [TRIBO_CAPSULE][TRIBO_CAPSULE] = {5, ti_collide_capsule_capsule, ti_collide_capsule_capsule_jac},
+    [TRIBO_SPHERE][TRIBO_CAPSULE] = {1, ti_collide_sphere_capsule, ti_collide_sphere_capsule_jac, NULL},
+    [TRIBO_BOX][TRIBO_CAPSULE] = {TI_CONTACTS_MAX, ti_collide_box_capsule, ti_collide_box_capsule_jac, NULL},
+    [TRIBO_CAPSULE][TRIBO_CAPSULE] = {5, ti_collide_capsule_capsule, ti_collide_capsule_capsule_jac, NULL},
     PLANE_CONVEX(TRIBO_CYLINDER, 4),
     PLANE_CONVEX(TRIBO_ELLIPSOID, 1),
     CONVEX(TRIBO_SPHERE, TRIBO_CYLINDER, 1),
