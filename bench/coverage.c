@@ -345,7 +345,7 @@ static int run(const experiment *e, int sets, int nrec, const settings *set) {
 
 int main(int argc, char **argv) {
     const experiment *e = NULL;
-    settings set = {.loss = TRIBO_LOSS_SHOOTING, .rows = 5, .noise = 1e-3, .keep = 1, .hold = -1};
+    settings set = {.loss = TRIBO_LOSS_SHOOTING, .rows = 1, .noise = 1e-3, .keep = 1, .hold = -1};
     bool fine = argc > 3;
     if (argc > 1 && !strcmp(argv[1], "arm")) return coverage_arm(argc, argv);
     for (size_t i = 0; i < EXPERIMENTS && argc > 3; i++)
