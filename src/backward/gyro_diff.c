@@ -3,23 +3,21 @@
 #include "dynamics/spin.h"
 #include "forward/gyro.h"
 
-/* Of y . (w x I w): to w, and M_bar += to the inertia. */
-static ti_vec torque_vjp(const ti_mat *I, ti_vec w, ti_vec y, double *M_bar) {
+/* Of y . (w x I w): to w, and I_bar += to the inertia. */
+static ti_vec torque_vjp(const ti_mat *I, ti_vec w, ti_vec y, ti_mat *I_bar) {
     ti_vec z = ti_cross(y, w);
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) M_bar[TI_FREE_NV * (3 + r) + 3 + c] += ti_get(z, r) * ti_get(w, c);
+    ti_outer_add(I_bar, 1, z, w);
     return ti_add(ti_cross(ti_mul(I, w), y), ti_mul(I, z));
 }
 
-/* From the spin in the middle of the time after an impact to the one that it leaves; M_bar += of the inertia, *late_bar
+/* From the spin in the middle of the time after an impact to the one that it leaves; I_bar += of the inertia, *late_bar
  * of that time. */
-static ti_vec middle_vjp(const ti_gyro *g, ti_vec middle_bar, double *M_bar, double *late_bar) {
+static ti_vec middle_vjp(const ti_gyro *g, ti_vec middle_bar, ti_mat *I_bar, double *late_bar) {
     ti_vec m = g->middle, moved = ti_sub(g->after, m);
     ti_mat K = ti_gyro_matrix(&g->I, m, g->late, 1), Ki = ti_inverse(&K);
     ti_vec z = ti_tmul(&Ki, middle_bar), y = ti_scale(-0.5 * g->late, ti_cross(z, m));
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++)
-            M_bar[TI_FREE_NV * (3 + r) + 3 + c] += ti_get(z, r) * ti_get(moved, c) + ti_get(y, r) * ti_get(m, c);
+    ti_mat own = {{{0}}};
+    ti_outer_add(&own, 1, z, moved), ti_outer_add(&own, 1, y, m), ti_mat_add(I_bar, &own);
     *late_bar = -0.5 * ti_dot(z, ti_cross(m, ti_mul(&g->I, m)));
     return ti_mul(&g->I, z);
 }
@@ -28,14 +26,15 @@ void ti_gyro_vjp(tribo_ws *ws, const ti_frame *f, int k, int b, double *hit_bar,
     const ti_island *is = &f->island[k];
     ti_scratch *s = ws->scratch;
     double M_bar[TI_FREE_NV * TI_FREE_NV] = {0};
+    ti_mat I_bar = {{{0}}};
     ti_gyro g;
     if (!ti_gyro_of(ws, f, is, b, &g)) return;
     ti_vec out = ti_load3(hit_bar + 3), y = ti_tmul(&g.inverse, ti_scale(g.late, out));
-    ti_vec spin_bar = torque_vjp(&g.I, g.spin, y, M_bar);
-    for (int r = 0; r < 3; r++)
-        for (int c = 0; c < 3; c++) M_bar[TI_FREE_NV * (3 + r) + 3 + c] += ti_get(y, r) * ti_get(g.rate, c);
+    ti_vec spin_bar = torque_vjp(&g.I, g.spin, y, &I_bar);
+    ti_outer_add(&I_bar, 1, y, g.rate);
     double late_bar;
-    ti_vec after_bar = ti_axpy(middle_vjp(&g, ti_scale(2, out), M_bar, &late_bar), -2, out);
+    ti_vec after_bar = ti_axpy(middle_vjp(&g, ti_scale(2, out), &I_bar, &late_bar), -2, out);
+    for (int r = 0; r < 3; r++) ti_add3(M_bar + TI_FREE_NV * (3 + r) + 3, ti_load3(I_bar.m[r]));
     ti_motion_inertia_bar(&ws->motion, f->blk_tree[b], M_bar, &s->motion_bar);
     ti_add3(hit_bar + 3, after_bar);
     ti_add3(free_bar + 3, ti_scale(0.5, ti_add(spin_bar, after_bar)));
