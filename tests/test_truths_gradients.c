@@ -278,6 +278,36 @@ START_TEST(a_turn_of_what_rests_is_gone_after_two_steps) {
 }
 END_TEST
 
+/* A gram that slides and spins on a slab of a hundred tonnes, which rests, or on the floor: the same slopes. How its
+ * corners share its weight says how its spin slows, and is all that a compliance in units of the slab would round. */
+static world rider(bool on_slab) {
+    tribo_builder *b = tribo_builder_new(NULL);
+    world_floor(b, 0.7, 0);
+    if (on_slab)
+        world_solid(b, "slab", TRIBO_BOX, 1e5, (double[3]){1, 1, 0.5}, (double[3]){0, 0, 0.5}, world_material(0.7, 0));
+    world_solid(b, "rider", TRIBO_BOX, 1e-3, (double[3]){0.05, 0.04, 0.02}, (double[3]){0, 0, on_slab ? 1.02 : 0.02},
+                world_material(0.7, 0));
+    world w = world_new(b, 2e-3);
+    double *v = world_v0(&w, on_slab);
+    v[0] = 0.4, v[1] = -0.3, v[5] = 6;
+    world_steps(&w, 3);
+    world_run(&w);
+    return w;
+}
+
+START_TEST(what_is_light_slides_alike_on_a_slab_and_on_the_floor) {
+    world w = rider(true), alone = rider(false);
+    for (int v = 0; v < 6; v++) {
+        world_gradient(&w, 3, world_dv(&w, 1, v)), world_gradient(&alone, 3, world_dv(&alone, 0, v));
+        for (int by = 0; by < 6; by++) {
+            double a = w.x_bar[world_dv(&w, 1, by)], b = alone.x_bar[world_dv(&alone, 0, by)];
+            ck_assert_msg(fabs(a - b) < 1e-11, "velocity %d by %d: %.12g, %.12g", v, by, a, b);
+        }
+    }
+    world_free(&w), world_free(&alone);
+}
+END_TEST
+
 /* Columns one on the other, and two boxes on top whose faces have no friction: at the compliance of the solver columns
  * that are not loaded in their middle tilt, and what tilts slips. */
 START_TEST(friction_of_what_rests_and_yields_is_nothing) {
@@ -549,6 +579,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(t, friction_of_what_rests_and_yields_is_nothing, 0, LAWS);
     tcase_add_loop_test(t, what_rests_on_ice_moves, 0, LAWS);
     tcase_add_test(t, a_turn_of_what_rests_is_gone_after_two_steps);
+    tcase_add_test(t, what_is_light_slides_alike_on_a_slab_and_on_the_floor);
     tcase_add_test(t, bounded_at_a_jump);
     tcase_add_test(t, order_does_not_matter);
     tcase_add_test(t, frame_does_not_matter);

@@ -100,6 +100,13 @@ static inline bool ti_holds_only(unsigned phases) {
 void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_model *m, int rounds, unsigned phases, int ncon,
                      int nisland, int nblk, int nv);
 
+/* A block of an island whose contacts are taken off, leaf by leaf. */
+typedef struct ti_leaf {
+    uint64_t count, sum, squares; /* of its contacts, and of the blocks on their other sides */
+    double heaviest;              /* kg, of it and all that hangs on it */
+    int on;                       /* what it hangs on by all its contacts; -1 = not one block */
+} ti_leaf;
+
 struct tribo_ws {
     tribo_allocator alloc;
     size_t bytes;
@@ -125,6 +132,8 @@ struct tribo_ws {
     int *before;     /* (nv) of models with joints: ti_contact_problem */
     size_t *at_M;    /* (nblk) its inertia in M */
     double *heft;    /* (nblk) its mass, kg */
+    ti_leaf *leaf;   /* (blocks of an island + 1) of ti_step_lighten() */
+    double *light;   /* (ncon) its; 0 of the first contact of an island: it has none */
     int con_entries; /* of J, for one contact: three rows on two of the widest trees */
     int directions;  /* forward tangents carried at once */
     double *M, *J, *vfree, *vnow, *ref, *mu;
@@ -239,6 +248,9 @@ void ti_step_pair_shapes(tribo_ws *ws, const double *p, const ti_pair *pair);
  * bounce of each contact, which a tape has already. */
 void ti_step_pose(tribo_ws *ws, const ti_frame *f, const double *p, int fresh);
 /* The rows, references and coefficients of an island's contacts once more, after they were sorted anew. */
+/* ws->light of an island: what is redundant in the contacts by which something hangs carries no more than that does,
+ * and R of the heaviest body is so small there that it is lost to rounding. */
+void ti_step_lighten(tribo_ws *ws, const ti_island *is);
 void ti_step_pose_island(tribo_ws *ws, const ti_frame *f, int k, const double *p);
 /* A problem of island k, as views of ws. Phases after the first need the solutions of those before. */
 ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k, ti_phase phase);

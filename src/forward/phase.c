@@ -41,6 +41,7 @@ ti_contact_problem ti_step_problem(const tribo_ws *ws, const ti_frame *f, int k,
                             .noise = ws->covariance ? ws->noise + 2 * (size_t)c : NULL};
     q.spins = q.spins && q.what;
     if (ti_phase_by_law(phase) && is_soft(ws, is)) q.R = ws->R + 3 * c;
+    if (phase < TI_TIMING && is->ncon > 0 && ws->light[c] > 0) q.light = ws->light + c;
     if (ti_phase_is_hit(phase)) q.J = ti_hit_jacobian(ws, c);
     if (phase == TI_IMPACT) q.vfree = ws->vnow + v, q.ref = ws->ref_hit + 3 * c;
     if (phase == TI_AFTER) q.vfree = ws->v_after + v;

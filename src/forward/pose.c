@@ -227,6 +227,7 @@ static void free_motion(const tribo_ws *ws, const ti_frame *f, int i, const doub
 void ti_step_pose_island(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
     const ti_island *is = &f->island[k];
     for (int i = is->con0; i < is->con0 + is->ncon; i++) pose_contact(ws, f, k, i, p);
+    ti_step_lighten(ws, is);
     ti_loops_settle(ws, f, k);
 }
 

@@ -152,6 +152,8 @@ static void problem_layout(ti_arena *a, tribo_ws *w) {
     TI_CARVE(a, w->before, w->model->chains ? nv : 0);
     TI_CARVE(a, w->at_M, nt);
     TI_CARVE(a, w->heft, nt);
+    TI_CARVE(a, w->leaf, nt + 1);
+    TI_CARVE(a, w->light, nc);
     TI_CARVE(a, w->blk_a, nc);
     TI_CARVE(a, w->blk_b, nc);
     TI_CARVE(a, w->joff, nc);

@@ -49,7 +49,7 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
     for (int i = 0, n = p->nc; i < n; i++, l += 3, u += 3, f += 3, A += 9, D += 9, s++) {
         const ti_law_compliance *at = &Rc, *with = &R;
         ti_law_compliance soft[2];
-        if (p->R || p->what) {
+        if (p->R || p->what || p->light) {
             soft[0] = ti_contact_stiffness(p, i, Rc), soft[1] = ti_contact_stiffness(p, i, R);
             at = soft, with = soft + 1;
         }

@@ -62,6 +62,7 @@ typedef struct ti_contact_problem {
     const unsigned char *what; /* (nc) ti_constraint_kind; NULL = contacts, all of them */
     bool spins;                /* some of them are TI_CONSTRAINT_TWIST or TI_CONSTRAINT_ROLL */
     const double *noise;       /* (2 nc) of the stochastic law, along the normal and across; NULL = options.noise */
+    const double *light;       /* (nc) what the small compliance of a contact is times that of all, >= 1; NULL = 1 */
     const double *R;           /* (3 nc) compliance of materials, c = J v + ref + R lambda; NULL = 0 */
     const double *rebound; /* (nc) prescribed normal impulses of a rebound: they act besides lambda and widen its disks;
                               else NULL */

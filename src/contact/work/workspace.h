@@ -155,6 +155,9 @@ struct ti_contact_ws {
     bool strays;        /* derivatives are of points that miss the answer */
 };
 
+static inline ti_law_compliance ti_compliance_times(ti_law_compliance R, double by) {
+    return (ti_law_compliance){by * R.n, by * R.t, R.inverse_n / by, R.inverse_t / by};
+}
 /* Tangential compliance is a hundredth: it only chooses among impulses with the same normal parts. */
 static inline ti_law_compliance ti_contact_compliance(double R) {
     ti_law_compliance c = {R, R * 1e-2, 1 / R, 1e2 / R};
@@ -196,6 +199,7 @@ tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, boo
  * holds has that of normals in all its rows, which are along the world's axes: what it asks for and cannot have is to
  * depend on none of them. docs/math.md eq. (497). */
 static inline ti_law_compliance ti_contact_stiffness(const ti_contact_problem *p, int i, ti_law_compliance small) {
+    if (p->light) small = ti_compliance_times(small, p->light[i]);
     if (ti_is_spin(p, i))
         return (ti_law_compliance){10 * small.t, 10 * small.n, 0.1 * small.inverse_t, 0.1 * small.inverse_n};
     if (ti_is_holding(p, i)) return (ti_law_compliance){small.n, small.n, small.inverse_n, small.inverse_n};
@@ -206,7 +210,8 @@ static inline ti_law_compliance ti_contact_stiffness(const ti_contact_problem *p
 /* The same without the model's. */
 static inline ti_law_compliance ti_contact_small(const ti_contact_problem *p, int i, double R) {
     ti_law_compliance small = ti_contact_compliance(R);
-    return ti_is_spin(p, i) || ti_is_holding(p, i) ? ti_contact_stiffness(p, i, small) : small;
+    if (ti_is_spin(p, i) || ti_is_holding(p, i)) return ti_contact_stiffness(p, i, small);
+    return p->light ? ti_compliance_times(small, p->light[i]) : small;
 }
 /* c (3) of contact i at the point of ti_contact_factor(), from J v + ref in ws->c. */
 static inline void ti_contact_at_point(const ti_contact_ws *ws, const ti_contact_problem *p, int i, double *c) {
