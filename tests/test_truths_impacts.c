@@ -244,6 +244,28 @@ START_TEST(slope_is_hit_with_the_velocity_of_its_time) {
 }
 END_TEST
 
+/* A box that lands flat is held afterwards by what presses it down. Where nothing does it is about to leave: a force
+ * up takes it along, one down does not, and the step says so. */
+START_TEST(what_lands_without_a_load_is_at_a_kink) {
+    for (int pressed = 0; pressed < 2; pressed++) {
+        tribo_builder *b = tribo_builder_new(NULL);
+        tribo_set_gravity(b, (double[3]){0, 0, pressed ? -G : 0});
+        world_floor(b, 0.9, 0);
+        world_box(b, "box", 0.5, 0.2, 0, 0, 0.2001, world_material(0.9, 0));
+        world w = world_new(b, 2e-3);
+        double *v = world_v0(&w, 0);
+        v[0] = -0.6, v[2] = -2;
+        world_steps(&w, 1);
+        world_run(&w);
+        const tribo_step_info *info = tribo_last_info(w.ws);
+        NEAR(world_v(&w, 1, 0, 2), 0, pressed ? G * 1e-4 : 1e-12);
+        ck_assert_int_eq(info->ndegenerate > 0, !pressed);
+        ck_assert_msg(pressed ? info->margin > 1e-4 : info->margin < 1e-12, "margin %g", info->margin);
+        world_free(&w);
+    }
+}
+END_TEST
+
 /* Zeno: infinitely many bounces in finite time, then rest. */
 START_TEST(bouncing_ends) {
     const double h = 0.5, e = 0.6, dt = 1e-3, end = sqrt(2 * h / G) * (1 + e) / (1 - e);
@@ -602,6 +624,7 @@ static Suite *suite(void) {
     tcase_add_test(t, what_lands_off_its_centre_has_its_time);
     tcase_add_test(t, slope_is_hit_with_the_velocity_of_its_time);
     tcase_add_test(t, bouncing_ends);
+    tcase_add_test(t, what_lands_without_a_load_is_at_a_kink);
     tcase_add_test(t, impact_of_two_masses);
     tcase_add_test(t, cradle_is_simultaneous_where_balls_touch);
     tcase_add_test(t, heavy_on_light_holds);

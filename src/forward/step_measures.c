@@ -102,6 +102,18 @@ static double after_off(const tribo_ws *ws, const ti_frame *f, const ti_island *
     return apart ? fabs(ti_hit_velocity(ws, f, i, 2, ws->v_after) + ws->ref[3 * i + 2]) : (double)INFINITY;
 }
 
+/* Of an island that was hit and is held afterwards, docs/math.md eq. (571): how fast what is left of the step brings
+ * its contacts together, the fastest of them. They let go where nothing does. */
+static double held_off(const tribo_ws *ws, const ti_frame *f, const ti_island *is) {
+    double most = 0;
+    if (!ti_island_is_hit(is) || is->phase[TI_AFTER].npoint == 0) return (double)INFINITY;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
+        if (!ti_con_opens(&f->con[i])) return (double)INFINITY;
+        most = ti_max(most, -(ti_hit_velocity(ws, f, i, 2, ws->v_after) + ws->ref[3 * i + 2]));
+    }
+    return most;
+}
+
 /* Of one that stays apart without the impact and pushes in it: how far the forces of the step are from parting it, or
  * from bringing it together. ti_impact_parted(). */
 static double parted_off(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
@@ -141,6 +153,8 @@ void ti_island_brinks(const tribo_ws *ws, const ti_frame *f, const ti_island *is
     bool struck = ti_island_is_struck(ws, f, is);
     double tie = tie_off(ws, f, is);
     info->margin = ti_min(info->margin, tie), info->ndegenerate += tie < 1e-9;
+    double held = speed > 0 ? held_off(ws, f, is) / speed : (double)INFINITY;
+    info->margin = ti_min(info->margin, held), info->ndegenerate += held < 1e-9;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         double margin = margin_of(ws, f, i, restitution_of(ws, f, i, p), struck, speed);
         double off = ti_min(after_off(ws, f, is, i), parted_off(ws, f, is, i));
