@@ -5,6 +5,7 @@
 #include "contact/law/erm.h"
 #include "contact/law/noise.h"
 #include "contact_problems.h"
+#include <math.h>
 
 /* ---- expectations by quadrature: trapezia of a smooth integrand to its tails are as good as exact ---- */
 
@@ -235,6 +236,28 @@ START_TEST(every_problem) {
 }
 END_TEST
 
+/* Of one contact compliance chooses nothing: the answer is that of none, to rounding, and its slope to what (463)
+ * leaves. */
+START_TEST(one_contact_is_exact) {
+    const double sd = 0.05, width = sqrt(3) * sd / acos(-1), mu = 0;
+    const double M[9] = {2, 0, 0, 0, 2, 0, 0, 0, 2}, J[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    tribo_law_options law = {.law = TRIBO_LAW_STOCHASTIC, .smoothing = TRIBO_SMOOTHING_LOGISTIC, .noise = sd};
+    tribo_contact_ws *ws;
+    ck_assert_int_eq(tribo_contact_ws_new(1, 3, &law, NULL, &ws), TRIBO_OK);
+    for (double u = -0.5; u < 0.25; u += 0.05) {
+        double vfree[3] = {0.3, -0.1, u}, lambda[3] = {0}, v[3], bar[3] = {0, 0, 1}, slope[3] = {0};
+        tribo_contact_problem p = {.nc = 1, .nv = 3, .M = M, .J = J, .vfree = vfree, .mu = &mu};
+        ck_assert_int_eq(tribo_contact_solve(ws, &p, 0, false, lambda, v, NULL), TRIBO_OK);
+        ck_assert_int_eq(tribo_contact_vjp(ws, &p, bar, NULL, slope, NULL, NULL, NULL, NULL, NULL), TRIBO_OK);
+        double want = 2 * width * (u < 0 ? log1p(exp(u / width)) - u / width : log1p(exp(-u / width)));
+        double push = -2 / (1 + exp(u / width));
+        ck_assert_msg(fabs(lambda[2] / want - 1) < 1e-13, "at %g m/s: off by %g", u, lambda[2] / want - 1);
+        ck_assert_msg(fabs(slope[2] / push - 1) < 2e-11, "at %g m/s: slope off by %g", u, slope[2] / push - 1);
+    }
+    tribo_contact_ws_free(ws);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("stochastic law");
     TCase *t = tcase_create("all");
@@ -243,6 +266,7 @@ static Suite *suite(void) {
     tcase_add_test(t, tails_keep_their_digits);
     tcase_add_test(t, least_squares_are_integrals);
     tcase_add_loop_test(t, force_is_the_expected_force, 0, 3);
+    tcase_add_test(t, one_contact_is_exact);
     tcase_add_loop_test(t, no_noise_is_the_hard_solution, 0, 12);
     tcase_add_loop_test(t, every_problem, 0, 9);
     suite_add_tcase(s, t);

@@ -418,6 +418,19 @@ bool ti_ladder_keep_course(ti_contact_ws *ws, const ti_contact_problem *p, ti_pr
     return true;
 }
 
+double ti_contact_one_point(ti_contact_ws *ws, const ti_contact_problem *p, double R, double tol,
+                            ti_contact_solution *s) {
+    if (!ti_contact_predict(ws, p, R, 0)) return HUGE_VAL;
+    double keeps = kept(ws, p, R);
+    if (!(keeps <= REDUNDANT)) return HUGE_VAL;
+    double r = polish(ws, p, R);
+    if (!(r <= tol)) return HUGE_VAL;
+    s->npoint = 1, s->alone = rounds_of(keeps), s->near = R;
+    ti_iterate_to(ws, p, s->v, s->lambda);
+    ti_point_keep(&s->point[0], 1, R, p, s->v, s->lambda);
+    return r;
+}
+
 bool ti_contact_respond(ti_contact_ws *ws, const ti_contact_problem *p, const double *c, double *v_dot,
                         double *lambda_dot) {
     if (!ws->at_answer) return false;

@@ -181,6 +181,17 @@ static bool again(ti_contact_ws *ws, const ti_contact_problem *p, double from, d
     return walk(ws, p, &at, to) || ascend(ws, p, R, &at);
 }
 
+/* The answer without compliance, where nothing is redundant: to rounding, or it is sought by two points. docs/math.md
+ * eq. (560). */
+static bool by_answer(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s,
+                      tribo_contact_info *info) {
+    iterate_copy(p, s->v, s->lambda, ws->v, ws->lambda);
+    double r = ti_contact_one_point(ws, p, R, 1e-13, s);
+    if (!(r < HUGE_VAL)) return false;
+    info->residual = r, info->canonical = true;
+    return true;
+}
+
 void ti_continuation_polish(ti_contact_ws *ws, const ti_contact_problem *p, double tol, ti_contact_solution *s,
                             tribo_contact_info *info) {
     if (ws->coupled) {
@@ -189,6 +200,7 @@ void ti_continuation_polish(ti_contact_ws *ws, const ti_contact_problem *p, doub
     }
     double R = small(ws), worst = 0;
     const double weight[2] = {2, -1};
+    if (by_answer(ws, p, R, s, info)) return;
     iterate_copy(p, s->v, s->lambda, ws->v, ws->lambda);
     for (int k = 1; k >= 0; k--) {
         if (!again(ws, p, R, (1 + k) * R)) return;

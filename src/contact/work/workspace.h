@@ -266,6 +266,11 @@ double ti_ncp_cross_over(ti_contact_ws *ws, const ti_contact_problem *p, double 
  * in s. False if not found. */
 bool ti_contact_two_points(ti_contact_ws *ws, const ti_contact_problem *p, double R, ti_contact_solution *s);
 
+/* points.c: from the solution at R of a smooth law: the answer in s, and it alone for derivatives, where compliance
+ * chooses nothing. Its residual; infinite, and s as it was, where it does or none below tol is found. */
+double ti_contact_one_point(ti_contact_ws *ws, const ti_contact_problem *p, double R, double tol,
+                            ti_contact_solution *s);
+
 /* ladder.c: to end a solver that has stalled at the impulses best (3 nc): proximal Newton from there, then the ladder.
  * The best impulses met in best and in ws->lambda; returns their residual. s is scratch. */
 double ti_contact_end(ti_contact_ws *ws, const ti_contact_problem *p, double tol, double *best, ti_contact_solution *s);
