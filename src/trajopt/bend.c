@@ -120,6 +120,16 @@ static void note(const tribo_trajopt *t, int knot, ti_knot *k) {
     k->known = true, k->times = 1;
 }
 
+/* slope := [A B]' lambda of the knot itself, by its Jacobians. */
+static void slope_of(const tribo_trajopt *t, const ti_knot *k, double *slope) {
+    int n = t->z.ndx, nc = t->nc;
+    memset(slope, 0, sizeof *slope * (size_t)(n + nc));
+    for (int j = 0; j < n; j++) {
+        for (int i = 0; i < n; i++) slope[i] += k->lambda[j] * k->A[j * n + i];
+        for (int i = 0; i < nc; i++) slope[n + i] += k->lambda[j] * k->B[j * nc + i];
+    }
+}
+
 static tribo_status bend_knot(int worker, int knot, void *context) {
     tribo_trajopt *t = context;
     ti_planner *p = &t->planner[worker];
@@ -130,8 +140,8 @@ static tribo_status bend_knot(int worker, int knot, void *context) {
     if ((t->stop && *t->stop) || still_holds(t, p, knot)) return TRIBO_OK;
     tribo_ws_reset(p->lens ? p->lens : p->ws); /* the same whichever knot a worker had before */
     note(t, knot, k);
-    tribo_status s =
-        reverse(t, p, ti_state_at(t, &t->best, knot), ti_controls_at(t, &t->best, knot), k->lambda, p->slope0);
+    slope_of(t, k, p->slope0);
+    tribo_status s = TRIBO_OK;
     for (int j = 0; s >= 0 && j < w; j++) s = take_row(t, p, knot, j, W + j * w);
     for (int i = 0; s >= 0 && i < w; i++)
         for (int j = 0; j < i; j++) W[i * w + j] = W[j * w + i] = (W[i * w + j] + W[j * w + i]) / 2;
