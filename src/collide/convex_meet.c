@@ -4,6 +4,7 @@
  * that the points are a gap apart along the normal, that it is of length 1, and what is at right angles to it.
  */
 #include "collide/surface.h"
+#include "math/lanes.h"
 
 enum { MOST = 8, ITERATIONS = 30 };
 
@@ -91,8 +92,33 @@ static void fill(equations *q, ti_vec n, double gap) {
     }
 }
 
+/* Rows of right-hand sides, of one number or of whole lanes: to -= l from; to /= d; exchanged. */
+TI_INLINE void subtract(double *to, int columns, double l, const double *from) {
+    if (columns % LANE == 0)
+        ti_lanes_add(columns, -l, from, to);
+    else
+        for (int j = 0; j < columns; j++) to[j] -= l * from[j];
+}
+
+TI_INLINE void divide(double *to, int columns, double d) {
+    for (int j = 0; columns % LANE == 0 && j < columns; j += LANE) *(vec4 *)(to + j) /= d;
+    for (int j = 0; columns % LANE != 0 && j < columns; j++) to[j] /= d;
+}
+
+TI_INLINE void exchange(double *a, double *b, int n) {
+    int j = 0;
+    for (; j + LANE <= n; j += LANE) {
+        vec4 swap = *(vec4 *)(a + j);
+        *(vec4 *)(a + j) = *(vec4 *)(b + j), *(vec4 *)(b + j) = swap;
+    }
+    for (; j < n; j++) {
+        double swap = a[j];
+        a[j] = b[j], b[j] = swap;
+    }
+}
+
 /* Elimination with pivots from F and several right-hand sides; false where it is singular. */
-static bool eliminate(int n, double F[MOST][MOST], double *rhs, int columns) {
+TI_INLINE bool eliminate(int n, double F[MOST][MOST], double *rhs, int columns) {
     for (int k = 0; k < n; k++) {
         int pivot = k;
         double size = 0;
@@ -100,28 +126,29 @@ static bool eliminate(int n, double F[MOST][MOST], double *rhs, int columns) {
             if (fabs(F[i][k]) > fabs(F[pivot][k])) pivot = i;
         for (int j = k; j < n; j++) size += fabs(F[pivot][j]);
         if (!(fabs(F[pivot][k]) > 1e-9 * size)) return false;
-        for (int j = 0; pivot != k && j < n; j++) {
-            double swap = F[k][j];
-            F[k][j] = F[pivot][j], F[pivot][j] = swap;
-        }
-        for (int j = 0; pivot != k && j < columns; j++) {
-            double swap = rhs[k * columns + j];
-            rhs[k * columns + j] = rhs[pivot * columns + j], rhs[pivot * columns + j] = swap;
+        if (pivot != k) {
+            exchange(F[k], F[pivot], n);
+            exchange(rhs + k * columns, rhs + pivot * columns, columns);
         }
         for (int i = k + 1; i < n; i++) {
             double l = F[i][k] / F[k][k];
             if (l == 0) continue;
             for (int j = k + 1; j < n; j++) F[i][j] -= l * F[k][j];
-            for (int j = 0; j < columns; j++) rhs[i * columns + j] -= l * rhs[k * columns + j];
+            subtract(rhs + i * columns, columns, l, rhs + k * columns);
         }
     }
-    for (int k = n - 1; k >= 0; k--)
-        for (int j = 0; j < columns; j++) {
-            double sum = rhs[k * columns + j];
-            for (int i = k + 1; i < n; i++) sum -= F[k][i] * rhs[i * columns + j];
-            rhs[k * columns + j] = sum / F[k][k];
-        }
+    for (int k = n - 1; k >= 0; k--) {
+        for (int i = k + 1; i < n; i++) subtract(rhs + k * columns, columns, F[k][i], rhs + i * columns);
+        divide(rhs + k * columns, columns, F[k][k]);
+    }
     return true;
+}
+
+static bool solve_one(int n, double F[MOST][MOST], double *rhs) {
+    return eliminate(n, F, rhs, 1);
+}
+static TI_CLONES bool solve_all(int n, double F[MOST][MOST], double *rhs) {
+    return eliminate(n, F, rhs, TI_COLLIDE_COLS);
 }
 
 /* ---- Newton ---- */
@@ -177,7 +204,7 @@ bool ti_meet_solve(const ti_form f[2], const ti_meet *m, ti_near *at) {
         if (!set_up(&q, f, m)) return false;
         fill(&q, now.n, now.gap);
         residual(&q, now.n, now.gap, step);
-        if (!eliminate(q.n, q.F, step, 1)) return false;
+        if (!solve_one(q.n, q.F, step)) return false;
         moved = advance(&q, f, m, &now, step, length);
         if (!(moved < 1e6 * length + 1e6 * fabs(at->gap))) return false;
         if (moved < 1e-9 * length) break;
@@ -245,7 +272,7 @@ void ti_meet_jac(const ti_form f[2], const ti_meet *m, const ti_touch *t, ti_tou
     if (!set_up(&q, f, m)) return;
     fill(&q, n, t->gap);
     right_hand_sides(&q, f, n, moves, rhs);
-    if (!eliminate(q.n, q.F, rhs, COLS)) return;
+    if (!solve_all(q.n, q.F, rhs)) return;
     for (int c = 0; c < COLS; c++) {
         ti_vec p = c < COL_SHAPE ? moves[0][c] : ti_vec3(0, 0, 0);
         for (int k = 0; k < q.spot[0].k; k++) p = ti_axpy(p, rhs[k * COLS + c], q.to[0][k]);
