@@ -115,11 +115,22 @@ int ti_not_a_number(const ti_shape *a, const ti_shape *b, ti_touch *out) {
     return 1;
 }
 
+/* What the distance is found to, relative: of any two shapes; of two that are smooth everywhere. */
+static const double CLOSE = 1e-9, ABOUT = 1e-3;
+
+static bool is_ball(const ti_form *f) {
+    return f->s->shape == TRIBO_ELLIPSOID;
+}
+
 /* Closest points and what meets there; fixed points where no two parts are found that do. @return false beyond the
  * margin. */
 static bool closest(ti_form f[2], double margin, ti_near *at, ti_meet *m, bool *exact) {
     *m = (ti_meet){{{TI_FIXED, 0}, {TI_FIXED, 0}}, TI_OF_PARTS, 0};
-    if (!ti_near_find(f, margin, at)) return false;
+    if (is_ball(&f[0]) && is_ball(&f[1])) { /* a part each: where they meet is found from about there */
+        if (!ti_near_find(f, margin, ABOUT, at)) return false;
+        if ((*exact = polish(f, 1e-4, 1e-13, at, m))) return true;
+    }
+    if (!ti_near_find(f, margin, CLOSE, at)) return false;
     *exact = polish(f, 1e-4, 1e-13, at, m) || polish(f, 0.1, 1e-13, at, m) || polish(f, 0.3, 1e-10, at, m);
     return true;
 }

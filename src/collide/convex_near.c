@@ -243,7 +243,7 @@ static void closest_points(const search *s, const simplex *x, ti_vec v, double d
     at->n = ti_mul(&s->f[0].s->R, ti_scale(1 / dist, v)), at->gap = dist;
 }
 
-bool ti_near_find(ti_form f[2], double margin, ti_near *at) {
+bool ti_near_find(ti_form f[2], double margin, double enough, ti_near *at) {
     search s = begin(f);
     double round = f[0].round + f[1].round;
     simplex x = {.n = 1, .l = {1}};
@@ -254,7 +254,7 @@ bool ti_near_find(ti_form f[2], double margin, ti_near *at) {
         corner next = furthest(&s, v);
         double below = ti_dot(v, next.w) / dist;
         if (ti_beyond(below - round, margin)) return false;
-        if (dist - below <= 1e-9 * dist || known(&x, &next)) break;
+        if (dist - below <= enough * dist || known(&x, &next)) break;
         x.c[x.n++] = next;
         v = reduce(&x);
         if (!(ti_norm(v) < dist)) break;
