@@ -5,7 +5,7 @@
  *
  * usage: bench_coverage CASE SETS RECORDINGS [KEY=VALUE...]
  * CASE is slide, bounce, collision, tumble, or arm, of which coverage_arm.c has the keys. Keys:
- *   loss=rollout|shooting|window   rows=N (between nodes, of a window)
+ *   loss=rollout|shooting|window   rows=N (between nodes, of a window; 0: chosen, 1)
  *   noise=MM   keep=SHARE of the rows   first=NUMBER of the first set
  *   step=S     of the fit, where the scene's is not wanted
  *   made=library   recordings by the library's own step: what is left then is not the model's
@@ -110,7 +110,8 @@ static tribo_status estimate(const experiment *e, const tribo_model *m, const da
     tribo_diag diag = {0};
     options.dt = set->step;
     def.free = free, def.nfree = e->nfree, def.rec = d->rec, def.nrec = nrec, def.options = &options;
-    def.loss = set->loss, def.window = set->rows, def.start = TRIBO_START_AUTO, def.robust = TRIBO_ROBUST_HUBER;
+    def.loss = set->loss, def.start = TRIBO_START_AUTO, def.robust = TRIBO_ROBUST_HUBER;
+    def.window = set->rows || set->loss == TRIBO_LOSS_SHOOTING ? set->rows : 1;
     def.search = set->near ? 0 : 32, def.workers = 2;
     if (!(d->noise > 0) || set->given) def.weight[0] = 1 / set->noise, def.weight[1] = 0.1 / set->noise;
     tribo_status status = tribo_sysid_new(m, &def, &s, &diag);
@@ -345,7 +346,7 @@ static int run(const experiment *e, int sets, int nrec, const settings *set) {
 
 int main(int argc, char **argv) {
     const experiment *e = NULL;
-    settings set = {.loss = TRIBO_LOSS_SHOOTING, .rows = 1, .noise = 1e-3, .keep = 1, .hold = -1};
+    settings set = {.loss = TRIBO_LOSS_SHOOTING, .rows = 0, .noise = 1e-3, .keep = 1, .hold = -1};
     bool fine = argc > 3;
     if (argc > 1 && !strcmp(argv[1], "arm")) return coverage_arm(argc, argv);
     for (size_t i = 0; i < EXPERIMENTS && argc > 3; i++)

@@ -65,6 +65,15 @@ static double loss(search *of, const clock *c, int rows, late_fit fit) {
     return found;
 }
 
+/* What fits begin at, too: the answer; where that may have kicks that are rows apart, and does not explain the
+ * recordings, what these few say with one at every row, which follows columns that do not fit together. */
+static double *answer_of(const search *of) {
+    double *answer = late_answer(of->id);
+    if (answer && of->n && of->id->a->loss == TRIBO_LOSS_SHOOTING && !of->id->a->window)
+        late_every_row(of->id, of->rec, of->n, answer);
+    return answer;
+}
+
 static const late_fit brief = {.iterations = FEW};
 
 /* The number of rows with the least loss, on one side; 0 where the first look promises nothing, from the start, where
@@ -209,10 +218,10 @@ int clocks_find(identification *id, bool *found) {
     *found = false;
     of.channel = channels_of(id->m, &of.channels);
     of.behind = calloc(nv, sizeof *of.behind);
-    of.answer = late_answer(id);
     if (!id->behind) id->behind = calloc(nv, sizeof *id->behind);
-    bool good = of.channel && of.behind && id->behind && of.answer;
     choose(&of);
+    of.answer = answer_of(&of);
+    bool good = of.channel && of.behind && id->behind && of.answer;
     int rows = good && of.n ? likeliest(&of, &which) : 0;
     if (rows && holds(&of, &which, rows)) {
         recording_options moved = reading_options(id);

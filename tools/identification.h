@@ -12,7 +12,7 @@ typedef struct identify_arguments {
     long folds;                  /* 0 = no cross-validation */
     double weight[TRIBO_BLOCKS]; /* as in tribo_sysid_def */
     tribo_loss loss;
-    int window;
+    int window; /* 0 = left to the fit */
     tribo_optimizer optimizer;
     tribo_robust robust;
     bool estimate_start, json;
@@ -80,6 +80,8 @@ typedef struct late_fit {
 } late_fit;
 /* (nfree) values of the fit as it stands, the caller's to free; NULL = no memory. */
 double *late_answer(const identification *id);
+/* (nfree) values by a fit of some recordings that may be kicked at every row; as they were where there is none. */
+void late_every_row(const identification *id, const tribo_recording *rec, int n, double *value);
 /* Twice the negative logarithm of their likelihood, all free parameters fitted; infinite = no fit. */
 double late_loss(const identification *id, const late_fit *fit);
 

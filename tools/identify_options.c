@@ -41,7 +41,7 @@ static int take(identify_arguments *a, int code) {
     switch (code) {
     case 'l':
         k = choice(optarg, losses, 3);
-        if (!strcmp(optarg, "shooting")) k = TRIBO_LOSS_SHOOTING, window = 1;
+        if (!strcmp(optarg, "shooting")) k = TRIBO_LOSS_SHOOTING;
         if (!strncmp(optarg, "shooting=", 9) && parse_integer(optarg + 9, 1, 1000000, &window)) k = TRIBO_LOSS_SHOOTING;
         if (!strncmp(optarg, "window=", 7) && parse_integer(optarg + 7, 1, 1000000, &window)) k = TRIBO_LOSS_WINDOW;
         if (k < 0 || (k == TRIBO_LOSS_WINDOW && !window))
@@ -98,14 +98,15 @@ static int complete(identify_arguments *a) {
     if (!a->free.n) return usage_error(v, "--free: which parameters?");
     if (!a->out) return usage_error(v, "--out: into which folder?");
     if (a->compare.n && !a->folds) a->folds = 5;
-    if (a->loss == TRIBO_LOSS_SHOOTING && !a->window) /* none was asked for; other optimizers have rollouts only */
-        a->loss = a->optimizer == TRIBO_OPT_LM ? TRIBO_LOSS_SHOOTING : TRIBO_LOSS_ROLLOUT, a->window = 1;
+    if (a->window < 0) /* no loss was asked for; other optimizers have rollouts only */
+        a->loss = a->optimizer == TRIBO_OPT_LM ? TRIBO_LOSS_SHOOTING : TRIBO_LOSS_ROLLOUT, a->window = 0;
     return EXIT_SUCCESS;
 }
 
 static int run(int argc, char **argv) {
     const verb *v = &verb_identify;
     identify_arguments a = {.loss = TRIBO_LOSS_SHOOTING,
+                            .window = -1,
                             .robust = TRIBO_ROBUST_HUBER,
                             .seed = 1,
                             .search = -1,
@@ -150,7 +151,8 @@ static const option_row rows[] = {
     {"out", 'o', "DIR", "the folder of result.json, identified.xml and report.html", true},
     {"loss", 'l', "one-step|window=N|rollout|shooting[=N]",
      "from every row to the next, over windows of N rows, whole rollouts, or rollouts from estimated starts that may "
-     "be corrected every N rows (1) where something touches (shooting, the default; with L-BFGS and Adam rollouts)",
+     "be corrected every N rows (3, and intervals with what 6 would say) where something touches (shooting, the "
+     "default; with L-BFGS and Adam rollouts)",
      false},
     {"optimizer", 'p', "lm|lbfgs|adam", "Levenberg-Marquardt (default), L-BFGS, Adam", false},
     {"estimate-start", 'e', NULL,

@@ -34,6 +34,21 @@ double *late_answer(const identification *id) {
     return value;
 }
 
+void late_every_row(const identification *id, const tribo_recording *rec, int n, double *value) {
+    tribo_options step;
+    tribo_sysid *s = NULL;
+    tribo_progress now = {0};
+    tribo_sysid_def def = fit_definition(id, &step);
+    double *theta = calloc((size_t)id->nfree + 1, sizeof *theta);
+    def.rec = rec, def.nrec = n, def.window = 1, def.validation = 0;
+    tribo_status status = theta ? tribo_sysid_new(id->m, &def, &s, NULL) : TRIBO_E_NOMEM;
+    for (long k = 0; k < id->a->iterations && now.stage != TRIBO_STAGE_DONE && status >= 0; k++)
+        status = tribo_sysid_iterate(s, &now);
+    if (status >= 0) values_of(s, theta, value);
+    tribo_sysid_free(s);
+    free(theta);
+}
+
 /* Rows that something was measured in. */
 static int measured(const tribo_recording *rec, const tribo_model *m) {
     size_t nx = (size_t)tribo_model_sizes(m).nx, marks = rec->marker ? 3 * (size_t)tribo_model_sizes(m).nsite : 0;

@@ -107,7 +107,8 @@ typedef struct tribo_sysid_def {
     const tribo_recording *rec;     /**< (nrec) */
     int nrec;                       /**< >= 1 */
     tribo_loss loss;                /**< how far simulations run */
-    int window;                     /**< rows, for TRIBO_LOSS_WINDOW; from node to node, for TRIBO_LOSS_SHOOTING */
+    int window;                     /**< rows, for TRIBO_LOSS_WINDOW; from node to node, for TRIBO_LOSS_SHOOTING, where
+                                         0 = chosen, and intervals hold what other numbers make of an answer with kicks */
     tribo_start start;              /**< of rollouts */
     tribo_robust robust;            /**< what large residuals count */
     double threshold[TRIBO_BLOCKS]; /**< of rho, in weighted units; 0 = 1.5 times the median block norm at the start */

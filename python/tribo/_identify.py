@@ -191,7 +191,7 @@ def identify(model, recordings, free, *, loss=None, window=None, start="measured
       forces of a Recording are fitted by loss="shooting".
     free: names or groups to identify, or {name: start} or {name: (start, lower, upper)}; None = the model's, and its
       physical bounds.
-    loss: "shooting" (with window=rows from node to node, 1), which estimates starts and noise and is what is taken where
+    loss: "shooting" (with window=rows from node to node; None: 3, and intervals with what 6 would say), which estimates starts and noise and is what is taken where
       none is named, "rollout", "window" (with window=rows, 10), "one-step"; other optimizers than "lm" have rollouts only.
     start: where rollouts start: "measured", "flight", "along", "auto".
     robust: "huber", "none", "cauchy", with threshold={"position": ...}; weight={"velocity": -1} leaves a kind of
@@ -203,7 +203,7 @@ def identify(model, recordings, free, *, loss=None, window=None, start="measured
     if loss is None:
         loss = "shooting" if optimizer == "lm" else "rollout"
     if window is None:
-        window = 1 if loss == "shooting" else 10
+        window = 0 if loss == "shooting" else 10
     whole(window=window, search=search, seed=seed, workers=workers, max_iterations=max_iterations)
     for name, value, most in (("seed", seed, 2**64 - 1), ("max_iterations", max_iterations, 2**31 - 1)):
         if not 0 <= value <= most:

@@ -39,6 +39,8 @@ static void lay_out_shooting(tribo_sysid *s, const tribo_sysid_def *def, ti_aren
     TI_CARVE(a, h->start, TI_STARTS_MAX * (size_t)def->nfree);
     TI_CARVE(a, h->end, TI_STARTS_MAX * (size_t)def->nfree);
     TI_CARVE(a, h->roaming, (size_t)def->nfree);
+    TI_CARVE(a, h->by_rows, (size_t)def->nfree);
+    TI_CARVE(a, h->kept, (size_t)def->nfree + 2 * (size_t)s->ngroup);
     TI_CARVE(a, h->minimum, (TI_HOPS_MAX + 1) * (2 * (size_t)def->nfree + 1));
 }
 

@@ -262,6 +262,7 @@ tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_estimate *est, double *in
     bool cut = s->shooting && sum.nblock >= 2 * n + 4;
     for (int i = 0; cut && i < n * n; i++) blocks[i] *= (double)sum.nblock / (sum.nblock - n);
     covariance(s, V, value, nopen, sigma2, sandwich ? S : NULL, cut ? blocks : NULL, s->shooting ? G : NULL, cov);
+    if (s->shooting) ti_shooting_scatter_of_rows(s, cov);
     for (int i = 0; i < n; i++) {
         estimate(s, i, cov, is_open(s, i, V, nopen, cov), s->g[i] > 1 ? few : many, est + i);
         if (s->shooting) stretch(s, i, est + i);

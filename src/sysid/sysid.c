@@ -53,7 +53,7 @@ static tribo_status check(const tribo_sysid_def *def, tribo_diag *diag) {
     if (def->nrec < 1 || !def->rec) return ti_fail(diag, TRIBO_E_ARG, 0, "there is no recording");
     if (def->workers < 1 || def->workers > TI_WORKERS_MAX)
         return ti_fail(diag, TRIBO_E_ARG, 0, "workers: %d is not in [1, %d]", def->workers, TI_WORKERS_MAX);
-    if ((def->loss == TRIBO_LOSS_WINDOW || def->loss == TRIBO_LOSS_SHOOTING) && def->window < 1)
+    if ((def->loss == TRIBO_LOSS_WINDOW && def->window < 1) || (def->loss == TRIBO_LOSS_SHOOTING && def->window < 0))
         return ti_fail(diag, TRIBO_E_ARG, 0, "window: %d rows", def->window);
     if (def->options && !(def->options->dt >= 0 && isfinite(def->options->dt)))
         return ti_fail(diag, TRIBO_E_ARG, 0, "options: a step of %g s", def->options->dt);
@@ -178,6 +178,7 @@ tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, t
     measure.z = tribo_model_sizes(m);
     if (measure.z.nbody < 1) return ti_fail(diag, TRIBO_E_ARG, 0, "nothing moves in this model");
     measure.m = m;
+    measure.rows_chosen = def->loss == TRIBO_LOSS_SHOOTING && !def->window;
     measure.nblock = ti_blocks(m, NULL, NULL, &measure.ngroup);
     measure.mark_group = -1;
     for (int i = 0; i < def->nrec; i++)
@@ -197,7 +198,7 @@ tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, t
     ti_plates(def, &self->z, self->plate);
     self->options = def->options ? *def->options : tribo_default_options();
     self->options.warm_start = false; /* so that no order of work changes a bit */
-    self->loss = def->loss, self->window = def->window, self->start = def->start;
+    self->loss = def->loss, self->window = self->rows_chosen ? TI_ROWS : def->window, self->start = def->start;
     self->robust = def->robust, self->optimizer = def->optimizer, self->search = def->search;
     self->rate = def->rate > 0 ? def->rate : 0.02;
     self->seed = def->seed, self->stop = def->stop;

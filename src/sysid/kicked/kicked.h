@@ -33,6 +33,8 @@ typedef struct ti_path {
     bool *touch_try;    /* of xtry */
     uint64_t led;       /* a name of where ti_path_grow() led from last, and what the motion cost there; 0 = unknown */
     double led_cost;
+    double *aside_x, *aside_w, *aside_prior; /* the answer's x, w, prior while others are tried: between.c */
+    bool *aside_touch;
     double *drawn;                 /* (TI_DRAWS,nx+1) what motions from drawn starts cost, and these starts */
     bool sought, moved;            /* are others tried; has one been taken? */
     bool vain;                     /* draws at h->drawn_at have found nothing */
@@ -54,6 +56,7 @@ typedef struct ti_noise_sums {
 } ti_noise_sums;
 
 enum { TI_STARTS_MAX = 10, TI_GROW_FROM = 8, TI_HOPS_MAX = 96 };
+enum { TI_ROWS = 3 }; /* from kick to kick where that is left to the fit: docs/decisions/0026 */
 
 struct ti_shooting {
     ti_path *aside;  /* (nworker) motions tried in place of a recording's own */
@@ -101,6 +104,7 @@ struct ti_shooting {
     int minima;                 /* how many */
     double *roaming;            /* (nfree) the last of them that is another answer than the best */
     bool roams;                 /* is there one? */
+    double *by_rows, *kept;     /* (nfree) how far theta goes with twice the rows between kicks; scratch: between.c */
     bool hopping, hopped;       /* hops are under way; have begun */
     bool back;                  /* back: the best is fitted again, to be left as it was */
 };
@@ -329,6 +333,13 @@ tribo_status ti_shooting_seek(tribo_sysid *s, bool *found);
 /* One hop from it, which is what the fit is at when it begins; h->end and the starts of the best follow, and the fit is
  * there again. @return and are there more? */
 tribo_status ti_shooting_hop(tribo_sysid *s, bool *more);
+
+/* ---- between.c ---- */
+
+/* An answer that has kicks, fitted with twice the rows between them; it is there again then. */
+tribo_status ti_shooting_other_rows(tribo_sysid *s);
+/* To the covariance of theta (nfree,nfree): what the two differ by. */
+void ti_shooting_scatter_of_rows(const tribo_sysid *s, double *cov);
 
 /* ---- starts.c: an iteration of the whole ---- */
 tribo_status ti_shooting_iterate(tribo_sysid *s);

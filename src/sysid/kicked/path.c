@@ -31,6 +31,10 @@ void ti_path_carve(ti_arena *a, ti_path *path, const tribo_sysid *s, int nfree, 
     TI_CARVE(a, path->touch_try, n);
     TI_CARVE(a, path->linear, ti_path_numbers(s, rows));
     TI_CARVE(a, path->touch_linear, n);
+    TI_CARVE(a, path->aside_x, s->rows_chosen ? ti_path_numbers(s, rows) : 0);
+    TI_CARVE(a, path->aside_w, s->rows_chosen ? n * nv : 0);
+    TI_CARVE(a, path->aside_prior, nx);
+    TI_CARVE(a, path->aside_touch, n);
     TI_CARVE(a, path->drawn, TI_DRAWS * (nx + 1));
 }
 

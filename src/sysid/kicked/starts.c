@@ -288,7 +288,7 @@ static tribo_status finish(tribo_sysid *s) {
     }
     s->progress.stage = TRIBO_STAGE_DONE;
     s->progress.converged = h->converged, s->progress.settled = !h->converged;
-    return TRIBO_OK;
+    return ti_shooting_other_rows(s);
 }
 
 /* From far off, joints can end in a motion that is not the recorded one, with masses to suit it: another start near the

@@ -475,6 +475,7 @@ struct tribo_sysid {
     tribo_options options;
     tribo_loss loss;
     int window;
+    bool rows_chosen; /* window was left to the fit */
     tribo_start start;
     tribo_robust robust;
     double *threshold, weight[TRIBO_BLOCKS]; /* the first (ngroup) */
