@@ -9,10 +9,11 @@
  * impacts are at one time, which always has one, and recovery shares what is left. */
 static bool asks_too_much(const tribo_ws *ws, const ti_frame *f, const ti_island *is, tribo_status status) {
     if (status != TRIBO_NOT_CONVERGED || is->bare || ws->options.rounds > 0) return false;
+    bool apart = is->nhold < is->ncon && !is->prompt;
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         const double *ref = ws->ref + 3 * i;
         bool held = ti_con_holds(&f->con[i]) && (ref[0] != 0 || ref[1] != 0 || ref[2] != 0);
-        if (held || f->con[i].touch.gap < 0) return true;
+        if (held || (f->con[i].touch.gap < 0 && (ref[2] != 0 || apart))) return true;
     }
     return false;
 }
