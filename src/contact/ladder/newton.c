@@ -179,6 +179,7 @@ bool ti_contact_newton(ti_contact_ws *ws, const ti_contact_problem *p, double R,
     int n3 = 3 * p->nc;
     double merit = measure(ws, p, ws->v, ws->lambda, Rk, CHOOSE), scale = ws->merit;
     int grace = free > 0 ? 4 : 0; /* a few steps more where modes stay: what remains is smooth */
+    int crawls = 0, rises = 0;    /* of proximal iterations */
     for (int it = 0; it < iterations; it++) {
         if (merit <= 1e-24 * scale) return true;
         if (!(merit < HUGE_VAL) || !factor(ws, p)) return false;
@@ -194,6 +195,9 @@ bool ti_contact_newton(ti_contact_ws *ws, const ti_contact_problem *p, double R,
             if (trial < (1 - 2e-4 * step) * merit || step < 1e-3 || merit < free * scale) break;
             step /= 2;
         }
+        crawls += step < 1e-3, rises += step == 1 && trial >= merit;
+        if (ws->proximal && crawls > 1) return false;
+        if (ws->proximal && rises > 1) free = 0; /* to and fro over a kink */
         memcpy(ws->v, ws->vt, p->nv * sizeof(double));
         memcpy(ws->lambda, ws->lt, n3 * sizeof(double));
         bool rounding = trial > 0.1 * merit && trial < 1e-16 * scale;

@@ -47,8 +47,11 @@ void ti_ladder_proximal(ti_contact_ws *ws, const ti_contact_problem *p, double f
         double enough = g->residual < g->tol ? EXACT : g->tol;
         ti_ladder_anchor(ws, p, pull);
         ti_iterate_to(ws, p, ws->vb, ws->lb);
-        if (!ti_contact_newton(ws, &q, pull, 8, 1e-12, TI_LADDER_CLOSE)) {
-            if (pull > 10 * ws->r0 || (g->at_once && k == 0)) break;
+        ws->proximal = true;
+        bool arrives = ti_contact_newton(ws, &q, pull, 8, 1e-12, TI_LADDER_CLOSE);
+        ws->proximal = false;
+        if (!arrives) { /* within the tolerance it only polishes */
+            if (pull > 10 * ws->r0 || (g->at_once && k == 0) || g->residual < g->tol) break;
             ti_iterate_from(ws, p, ws->vb, ws->lb);
             pull *= 5, rest = pause = pause < 4 ? 2 * pause : 4;
             continue;
@@ -223,8 +226,10 @@ void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_pro
     g->on_path = false, g->more = MORE, g->tol = tolerance(p, g);
     g->done = g->residual < g->tol;
     if (!g->done) by_interior(ws, p, ti_ladder_settings, g, s); /* which are quick where they end: */
+    ti_iterate_to(ws, p, ws->closest.v, ws->closest.lambda);    /* free off the path, as dead and z are */
     if (!g->done) ti_ladder_proximal(ws, p, 0.1, affordable(p, 300), g, s);
     if (!g->done && large) by_interior(ws, p, ti_ladder_settings + order[1], g, s);
+    ti_iterate_to(ws, p, ws->dead, ws->z);
     /* of a large problem, where one is in vain the rest come later */
     for (bool gains = true; path < 4 && !g->done && gains; path++) {
         double before = g->residual;
@@ -232,7 +237,12 @@ void ti_ladder_leave_path(ti_contact_ws *ws, const ti_contact_problem *p, ti_pro
         gains = !large || g->residual < 0.5 * before;
     }
     for (int k = 0; k < 6 && !g->done && ws->iterations < end_of_search(p, g, begun); k++) {
-        by_interior(ws, p, ti_ladder_settings + order[k], g, s); /* from there at a compliance that passes folds: */
+        if (k == 0) /* from there at a compliance that passes folds */
+            ti_iterate_from(ws, p, ws->closest.v, ws->closest.lambda);
+        else if (k == 1 && large)
+            ti_iterate_from(ws, p, ws->dead, ws->z);
+        else
+            by_interior(ws, p, ti_ladder_settings + order[k], g, s);
         if (!g->done) ti_ladder_proximal(ws, p, 0.1, ti_min(worth, end_of_search(p, g, begun) - ws->iterations), g, s);
     }
     for (; path < 4 && !g->done && ws->iterations < end_of_search(p, g, begun); path++)

@@ -152,6 +152,7 @@ struct ti_contact_ws {
     ti_sharpness sharp; /* ti_contact_options.sharp */
     bool at_answer;     /* the factors are those of the first point of the answer, or of an iterate next to it */
     bool reaches;       /* its second point, as the tangent gives it, is right to third order */
+    bool proximal;      /* Newton's problem is that of a proximal iteration: where it fails the pull grows */
     bool strays;        /* derivatives are of points that miss the answer */
 };
 
