@@ -1,5 +1,6 @@
 /* test_jacobian.c -- A and B by blocks against forward tangents of unit seeds, the reverse, and known zeros. */
 #include "backward/backward.h"
+#include "models.h"
 #include "test_main.h"
 #include "worlds.h"
 
@@ -104,6 +105,73 @@ START_TEST(several_bodies) {
     world w = world_new(b, 1e-3);
     world_v0(&w, 0)[0] = 1, world_v0(&w, 1)[5] = 2, world_v0(&w, 2)[4] = 3, world_v0(&w, 4)[3] = 5;
     check_jacobian("stack, balls, air", &w, 20, 1e-10);
+}
+END_TEST
+
+/* A plate on a ball joint that spins so that what its inertia and its gyroscopic forces leave to the last of its
+ * numbers is nothing: rows of K are exchanged. */
+static world plate_at(double rate, bool touches) {
+    static const char PLATE[] =
+        "<mujoco><option timestep='0.01'/><worldbody><geom name='floor' type='plane' size='1 1 1'/><body name='hub' "
+        "pos='0 0 %g'><freejoint/><geom type='sphere' size='0.1' mass='1'/><body name='plate' pos='0.05 0.02 0.3'>"
+        "<joint type='ball'/><inertial pos='0 0 0' mass='1' fullinertia='0.1 0.115 0.02 0 0.04 0'/></body></body>"
+        "</worldbody></mujoco>";
+    char xml[sizeof PLATE + 16];
+    snprintf(xml, sizeof xml, PLATE, touches ? 0.1 : 1.0);
+    world w = world_of(model_of(xml), NULL);
+    double *v = w.x0 + w.n.nx - w.n.nv;
+    v[0] = 0.5, v[6] = 0.3, v[7] = rate, v[8] = -0.2;
+    world_steps(&w, 1);
+    return w;
+}
+
+/* K's last entry, and whether its rows stay where they are. */
+static double last_of_K(double rate, bool touches, bool *stay) {
+    world w = plate_at(rate, touches);
+    double A[18 * 18];
+    world_run(&w);
+    ck_assert_int_eq(w.n.ndx, 18);
+    ck_assert_int_eq(tribo_step_jac(w.ws, w.tape, 0, A, NULL, NULL), TRIBO_OK);
+    const ti_tree_jac *j = &w.ws->scratch->tree_jac;
+    double last = j->K[9 * 9 - 1];
+    *stay = j->along[0];
+    world_free(&w);
+    return last;
+}
+
+/* A against the columns of forward tangents and the rows of reverses. */
+static void plate_agrees(double rate, bool touches) {
+    world w = plate_at(rate, touches);
+    double A[18 * 18], column[18], row[18], one[18] = {0}, most = 0;
+    world_run(&w);
+    ck_assert_int_eq(tribo_step_jac(w.ws, w.tape, 0, A, NULL, NULL), TRIBO_OK);
+    for (int i = 0; i < 18 * 18; i++) most = fmax(most, fabs(A[i]));
+    for (int j = 0; j < 18; j++) {
+        one[j] = 1;
+        memset(row, 0, sizeof row);
+        ck_assert_int_eq(tribo_step_jvp(w.ws, w.tape, 0, 1, one, NULL, NULL, column), TRIBO_OK);
+        ck_assert_int_eq(tribo_step_vjp(w.ws, w.tape, 0, one, row, NULL, NULL), TRIBO_OK);
+        for (int i = 0; i < 18; i++) {
+            NEAR(A[i * 18 + j], column[i], 1e-10 * most);
+            NEAR(A[j * 18 + i], row[i], 1e-10 * most);
+        }
+        one[j] = 0;
+    }
+    world_free(&w);
+}
+
+START_TEST(rows_are_exchanged) {
+    for (int touches = 0; touches < 2; touches++) {
+        bool stay = true;
+        double few = 0, many = 140, at = few;
+        ck_assert_double_gt(last_of_K(few, touches, &stay), 0);
+        for (int k = 0; k < 60 && stay; k++) {
+            at = 0.5 * (few + many);
+            *(last_of_K(at, touches, &stay) > 0 ? &few : &many) = at;
+        }
+        ck_assert(!stay);
+        plate_agrees(at, touches);
+    }
 }
 END_TEST
 
@@ -358,6 +426,7 @@ static Suite *suite(void) {
     tcase_set_timeout(t, 60);
     tcase_add_test(t, one_body);
     tcase_add_test(t, several_bodies);
+    tcase_add_test(t, rows_are_exchanged);
     tcase_add_test(t, bounce);
     tcase_add_test(t, each_island_its_own_way);
     tcase_add_test(t, overlap_taken_back);

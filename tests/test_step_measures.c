@@ -1,4 +1,5 @@
 /* test_step_measures.c -- the measures of a step: against a closed form, over islands, and without a trace in it. */
+#include "models.h"
 #include "test_main.h"
 #include "worlds.h"
 
@@ -79,6 +80,27 @@ START_TEST(internal_forces_of_sweeps) {
 }
 END_TEST
 
+/* A door of which one point and all axes are held: the least impulses share its weight out between force and torque,
+ * sweeps leave all of it to the force, which comes first. */
+START_TEST(internal_forces_of_what_holds) {
+    static const char DOOR[] =
+        "<mujoco><option timestep='0.001'/><worldbody><body name='door' pos='0 0 1'><joint axis='0 1 0'/>"
+        "<inertial pos='0.5 0 0' mass='3' diaginertia='0.1 0.1 0.1'/></body></worldbody><equality>"
+        "<weld body1='door' anchor='1 0 0'/></equality></mujoco>";
+    tribo_options o = tribo_default_options();
+    o.measures = true;
+    world even = world_of(model_of(DOOR), &o);
+    o.law.solver = TRIBO_SOLVER_PGS, o.law.raw = true;
+    world first = world_of(model_of(DOOR), &o);
+    tribo_measures least = of_one_step(&even), m = of_one_step(&first);
+    double force = 3 * G * 1e-3 * 0.5; /* a metre from the hinge */
+    NEAR(least.internal, 0, 1e-10 * force);
+    NEAR(m.internal, force * sqrt(0.5), 1e-12);
+    NEAR(m.internal_share, sqrt(0.5), 1e-10);
+    world_free(&even), world_free(&first);
+}
+END_TEST
+
 /* Measuring changes no bit of the motion; not asked for, it costs nothing and says nothing. */
 START_TEST(leaves_no_trace) {
     world with = cubes(2, 1, true, NULL), without = cubes(2, 1, false, NULL);
@@ -100,6 +122,7 @@ static Suite *suite(void) {
     tcase_add_test(t, residuals_of_a_rough_answer);
     tcase_add_test(t, islands_add_up);
     tcase_add_test(t, internal_forces_of_sweeps);
+    tcase_add_test(t, internal_forces_of_what_holds);
     tcase_add_test(t, leaves_no_trace);
     suite_add_tcase(s, t);
     return s;
