@@ -3,10 +3,13 @@
  * those. docs/math.md eq. (164)-(167), (460). */
 #include "backward/tree_phases.h"
 #include "base/clones.h"
+#include "dynamics/branch.h"
 #include "dynamics/free_jac.h"
 #include "dynamics/tree.h"
 #include "math/dense.h"
 #include "math/lanes.h"
+
+_Static_assert((int)TI_PANEL == (int)TI_BRANCH_COLUMNS, "columns of a panel");
 
 /* Twists of all that the numbers of a tree carry, at velocities V of it. */
 static void twists(const tribo_ws *ws, const ti_tree *tree, const double *V, ti_spatial *twist) {
@@ -186,8 +189,7 @@ static void solve_rows(tribo_ws *ws, const passage *way, int first, double *Y, d
     for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
         size_t from = TI_PANEL * (size_t)ws->voff[b];
         const double *y = by_force + from;
-        ti_tree_jac_back(&ws->motion, f->blk_tree[b], &s->tree_jac, TI_PANEL, rows->n, Y + from, by_force + from,
-                         s->r_dot[0]);
+        ti_tree_jac_back(&ws->motion, f->blk_tree[b], &s->tree_jac, rows->n, Y + from, by_force + from, s->r_dot[0]);
         for (int j = 0; j < rows->n; j++) {
             double *u = ti_target_entry(to, TI_BY_FORCE, rows->number[j], ws->model->tree[f->blk_tree[b]].v);
             for (int e = 0; e < ws->width[b]; e++) u[e] += by * y[TI_PANEL * e + j];

@@ -3,7 +3,6 @@
 #include "base/base.h"
 #include "base/clones.h"
 #include "math/lanes.h"
-#include <string.h>
 
 /* The numbers on the way from one to the root stand in runs: from `run` of the last up to it, then what that is on. */
 typedef struct chains {
@@ -37,9 +36,8 @@ void ti_branch_times(const ti_dof *dof, int v0, int w, const double *M, const do
     times(&c, M, in, out);
 }
 
-/* How many columns there mostly are: three eights, which stay in registers where sums go into them; or, where no more
- * are asked for, two. */
-enum { MANY = 24, EIGHTS = MANY / 8, FEWER = 16 };
+/* Three eights stay in registers where sums go into them; or, where no more are asked for, two. */
+enum { MANY = TI_BRANCH_COLUMNS, EIGHTS = MANY / 8, FEWER = 16 };
 
 TI_INLINE vec8 *eights(double *X, int row) {
     return (vec8 *)(void *)(X + MANY * row);
@@ -64,33 +62,16 @@ TI_INLINE void times_eights(int n, const chains *c, const double *M, const doubl
     }
 }
 
-TI_INLINE void times_columns(const chains *c, const double *M, int m, const double *X, double *Y) {
-    memset(Y, 0, sizeof *Y * (size_t)c->w * (size_t)m);
-    for (int k = 0; k < c->w; k++) {
-        const double *x = X + k * m;
-        double *restrict y = Y + k * m;
-        for (int e = 0; e < m; e++) y[e] += M[k * (c->w + 1)] * x[e];
-        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) {
-            const double entry = M[k * c->w + i], *from = X + i * m;
-            double *restrict to = Y + i * m;
-            for (int e = 0; e < m; e++) y[e] += entry * from[e], to[e] += entry * x[e];
-        }
-    }
-}
-
-TI_CLONES_WIDE static void times_many(const chains *c, const double *M, int m, int asked, const double *X, double *Y) {
-    if (m == MANY && asked <= FEWER)
+TI_CLONES_WIDE static void times_many(const chains *c, const double *M, int asked, const double *X, double *Y) {
+    if (asked <= FEWER)
         times_eights(FEWER / 8, c, M, X, Y);
-    else if (m == MANY)
-        times_eights(EIGHTS, c, M, X, Y);
     else
-        times_columns(c, M, m, X, Y);
+        times_eights(EIGHTS, c, M, X, Y);
 }
 
-void ti_branch_times_many(const ti_dof *dof, int v0, int w, const double *M, int m, int asked, const double *X,
-                          double *Y) {
+void ti_branch_times_many(const ti_dof *dof, int v0, int w, const double *M, int asked, const double *X, double *Y) {
     const chains c = {dof, v0, w};
-    times_many(&c, M, m, asked, X, Y);
+    times_many(&c, M, asked, X, Y);
 }
 
 /* ---- M = L'DL: of L each row has its way from the root alone, one entry after the other ---- */
@@ -225,10 +206,9 @@ TI_CLONES static bool factor_lu(const chains *c, double *restrict LU) {
     return true;
 }
 
-bool ti_branch_lu(const ti_dof *dof, int v0, int w, const double *K, double *LU) {
+bool ti_branch_lu(const ti_dof *dof, int v0, int w, double *K) {
     const chains c = {dof, v0, w};
-    if (LU != K) memcpy(LU, K, sizeof *LU * (size_t)w * (size_t)w);
-    return factor_lu(&c, LU);
+    return factor_lu(&c, K);
 }
 
 TI_CLONES_WIDE static void solve_lu(const chains *c, const double *LU, int m, double *X) {
@@ -268,27 +248,14 @@ TI_INLINE void solve_eights_t(int n, const chains *c, const double *LU, double *
     }
 }
 
-TI_INLINE void solve_columns_t(const chains *c, const double *LU, int m, double *X) {
-    for (int k = c->w - 1; k >= 0; k--) {
-        const double *row = LU + k * c->w;
-        double *restrict from = X + k * m, inverse = 1 / row[k];
-        for (int e = 0; e < m; e++) from[e] *= inverse;
-        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) row_off(m, row[i], k, i, X);
-    }
-    for (int k = 0; k < c->w; k++)
-        for (int i = next_run(c, k); i >= 0; i = next_run(c, i)) row_off(m, LU[i * c->w + k], i, k, X);
-}
-
-TI_CLONES_WIDE static void solve_lu_t(const chains *c, const double *LU, int m, int asked, double *X) {
-    if (m == MANY && asked <= FEWER)
+TI_CLONES_WIDE static void solve_lu_t(const chains *c, const double *LU, int asked, double *X) {
+    if (asked <= FEWER)
         solve_eights_t(FEWER / 8, c, LU, X);
-    else if (m == MANY)
-        solve_eights_t(EIGHTS, c, LU, X);
     else
-        solve_columns_t(c, LU, m, X);
+        solve_eights_t(EIGHTS, c, LU, X);
 }
 
-void ti_branch_lu_solve_t(const ti_dof *dof, int v0, int w, const double *LU, int m, int asked, double *X) {
+void ti_branch_lu_solve_t(const ti_dof *dof, int v0, int w, const double *LU, int asked, double *X) {
     const chains c = {dof, v0, w};
-    solve_lu_t(&c, LU, m, asked, X);
+    solve_lu_t(&c, LU, asked, X);
 }

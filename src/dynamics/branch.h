@@ -6,10 +6,11 @@
 #define TI_BRANCH_H
 #include "model/model.h"
 
-/* out = M in; Y (w,m) = M X, of the first columns as many as are asked for, at least */
+enum { TI_BRANCH_COLUMNS = 24 }; /* as many as a panel has */
+
+/* out = M in; Y (w,TI_BRANCH_COLUMNS) = M X, of the first columns as many as are asked for, at least */
 void ti_branch_times(const ti_dof *dof, int v0, int w, const double *M, const double *in, double *out);
-void ti_branch_times_many(const ti_dof *dof, int v0, int w, const double *M, int m, int asked, const double *X,
-                          double *Y);
+void ti_branch_times_many(const ti_dof *dof, int v0, int w, const double *M, int asked, const double *X, double *Y);
 /* L, with D on its diagonal, each row from the root on without gaps; false where M is not definite. */
 bool ti_branch_factor(const ti_dof *dof, int v0, int w, const double *M, double *L);
 /* x := M^-1 x */
@@ -17,11 +18,11 @@ void ti_branch_solve(const ti_dof *dof, int v0, int w, const double *L, double *
 /* X (w,m) := M^-1 X, to the same bits */
 void ti_branch_solve_many(const ti_dof *dof, int v0, int w, const double *L, int m, double *X);
 
-/* The same of a K that has entries where M has them, but is not symmetric: LU may be K; false where a pivot is small
- * beside what stands in its row and column, as no rows are exchanged. X (w,m) := K^-1 X, or K^-T X, of which
- * as many of the first columns as are asked for, at least. */
-bool ti_branch_lu(const ti_dof *dof, int v0, int w, const double *K, double *LU);
+/* The same of a K that has entries where M has them, but is not symmetric, in place; false where a pivot is small
+ * beside what stands in its row and column, as no rows are exchanged. X (w,m) := K^-1 X; X (w,TI_BRANCH_COLUMNS) :=
+ * K^-T X, of the first columns as many as are asked for, at least. */
+bool ti_branch_lu(const ti_dof *dof, int v0, int w, double *K);
 void ti_branch_lu_solve(const ti_dof *dof, int v0, int w, const double *LU, int m, double *X);
-void ti_branch_lu_solve_t(const ti_dof *dof, int v0, int w, const double *LU, int m, int asked, double *X);
+void ti_branch_lu_solve_t(const ti_dof *dof, int v0, int w, const double *LU, int asked, double *X);
 
 #endif

@@ -59,7 +59,7 @@ static bool factor_K(const ti_motion *m, int t, const double *M, double dt, ti_t
     const double *C = j->C + tree->M;
     ti_tree_jac_velocity(m, tree, j);
     plus_times(w * w, M, 0.5 * dt, C, K);
-    j->along[t] = ti_branch_lu(m->model->dof + tree->v, tree->v, w, K, K);
+    j->along[t] = ti_branch_lu(m->model->dof + tree->v, tree->v, w, K);
     return j->along[t] || ti_tree_jac_factor(m, tree, M, dt, j);
 }
 
@@ -110,20 +110,20 @@ bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whol
     return true;
 }
 
-void ti_tree_jac_back(const ti_motion *m, int t, const ti_tree_jac *j, int n, int asked, const double *Y, double *X,
+void ti_tree_jac_back(const ti_motion *m, int t, const ti_tree_jac *j, int asked, const double *Y, double *X,
                       double *work) {
     const ti_tree *tree = &m->model->tree[t];
     const ti_dof *dof = m->model->dof + tree->v;
     const double *K = j->K + tree->M;
     int w = tree->nv;
-    ti_branch_times_many(dof, tree->v, w, m->M + tree->M, n, asked, Y, X);
+    ti_branch_times_many(dof, tree->v, w, m->M + tree->M, asked, Y, X);
     if (j->along[t]) {
-        ti_branch_lu_solve_t(dof, tree->v, w, K, n, asked, X);
+        ti_branch_lu_solve_t(dof, tree->v, w, K, asked, X);
         return;
     }
     for (int c = 0; c < asked; c++) {
-        for (int d = 0; d < w; d++) work[d] = X[d * n + c];
+        for (int d = 0; d < w; d++) work[d] = X[d * TI_BRANCH_COLUMNS + c];
         ti_lu_solve_t(w, K, w, j->pivot + tree->v, work);
-        for (int d = 0; d < w; d++) X[d * n + c] = work[d];
+        for (int d = 0; d < w; d++) X[d * TI_BRANCH_COLUMNS + c] = work[d];
     }
 }

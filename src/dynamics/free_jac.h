@@ -8,8 +8,9 @@
  * displacements, velocities and forces of the tree; whole false: the first two times K, and none by forces. @return
  * false where that is singular. */
 bool ti_tree_jac_load(ti_motion *m, int t, const double *p, double dt, bool whole, ti_tree_jac *j);
-/* X (w,n) = K^-T M Y, of what was loaded, of the first columns as many as are asked for, at least; work (w) is lost. */
-void ti_tree_jac_back(const ti_motion *m, int t, const ti_tree_jac *j, int n, int asked, const double *Y, double *X,
+/* X (w,TI_BRANCH_COLUMNS) = K^-T M Y, of what was loaded, of the first columns as many as are asked for, at least; work
+ * (w) is lost. */
+void ti_tree_jac_back(const ti_motion *m, int t, const ti_tree_jac *j, int asked, const double *Y, double *X,
                       double *work);
 
 #endif
