@@ -1,4 +1,5 @@
-/* test_tendons.c -- limits of tendons against closed forms under every contact law, against MuJoCo, differentiated. */
+/* test_tendons.c -- limits of tendons against closed forms under every contact law, against MuJoCo, differentiated;
+ * actuators on several joints. */
 #include "law_cases.h"
 #include "model/model.h"
 #include "models.h"
@@ -171,6 +172,62 @@ START_TEST(tendons_hold) {
 }
 END_TEST
 
+/* ---- actuators on several branches ---- */
+
+/* Discs on one vertical axis, of which the first is on a carriage, the second on the first, the third on the carriage
+ * too: a drive of gear g and damping k on a_1 q2 + a_2 q3. */
+static const double DISC[3] = {0.3, 0.2, 0.5}, COEF[2] = {0.7, -0.4};
+enum { GEAR = 2, DAMPING = 30 };
+
+static world discs(void) {
+    tribo_builder *b = tribo_builder_new(NULL);
+    int joint[4];
+    for (int i = 0; i < 4; i++) {
+        tribo_body_def d = tribo_default_body();
+        tribo_joint_def j = tribo_default_joint();
+        d.inertia_given = true, d.mass = 1, d.parent = i == 0 ? TRIBO_WORLD : i == 2 ? 1 : 0;
+        d.inertia[0] = d.inertia[1] = 0.3, d.inertia[2] = i == 0 ? 0.3 : DISC[i - 1];
+        j.kind = i == 0 ? TRIBO_JOINT_SLIDE : TRIBO_JOINT_HINGE;
+        if (i == 0) j.axis[0] = 1, j.axis[2] = 0;
+        joint[i] = tribo_add_joint(b, tribo_add_body(b, &d), &j);
+    }
+    tribo_actuator_def a = tribo_default_actuator();
+    a.njoint = 2, a.joint = joint + 2, a.coef = COEF, a.gear = GEAR, a.bias[2] = -DAMPING;
+    tribo_add_actuator(b, &a);
+    return world_new(b, 0.01);
+}
+
+/* M v' = M v + h g a (u - k g a'v'), whose M is of the discs alone: M^-1 a is (-a_1/I_1, a_1/I_1 + a_1/I_2, a_2/I_3).
+ */
+START_TEST(drives_on_two_branches) {
+    const double h = 0.01, g = GEAR, x = COEF[0], y = COEF[1], v[4] = {0.3, 2, -5, 4}, u = 7;
+    const double a[4] = {0, 0, g * x, g * y},
+                 by[4] = {0, -g * x / DISC[0], g * x / DISC[0] + g * x / DISC[1], g * y / DISC[2]};
+    const double share = h / (1 + h * DAMPING * (a[2] * by[2] + a[3] * by[3])), rate = a[2] * v[2] + a[3] * v[3];
+    world w = discs();
+    double A[64], B[64], row[8];
+    ck_assert(w.n.nv == 4 && w.n.nu == 5);
+    memcpy(w.x0 + 4, v, sizeof v);
+    world_steps(&w, 1);
+    w.U[4] = u;
+    world_run(&w);
+    ck_assert_int_eq(tribo_step_jac(w.ws, w.tape, 0, A, B, NULL), TRIBO_OK);
+    for (int i = 0; i < 4; i++) {
+        double unit[8] = {0};
+        unit[4 + i] = 1;
+        memset(row, 0, sizeof row);
+        ck_assert_int_eq(tribo_step_vjp(w.ws, w.tape, 0, unit, row, NULL, NULL), TRIBO_OK);
+        NEAR(w.X[8 + 4 + i], v[i] + share * by[i] * (u - DAMPING * rate), 1e-13);
+        NEAR(B[5 * (4 + i) + 4], share * by[i], 1e-14);
+        for (int j = 0; j < 4; j++) {
+            NEAR(A[8 * (4 + i) + 4 + j], (i == j) - share * by[i] * DAMPING * a[j], 1e-13);
+            NEAR(row[4 + j], A[8 * (4 + i) + 4 + j], 1e-13);
+        }
+    }
+    world_free(&w);
+}
+END_TEST
+
 #ifdef HAVE_MUJOCO
 /* Some state, with tendons at and beyond their ends. */
 static void random_start(world *w, unsigned *seed) {
@@ -222,6 +279,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(c, tendons_reverse, 0, 2);
     tcase_add_test(c, tendons_jacobians);
     tcase_add_test(c, tendons_hold);
+    tcase_add_test(c, drives_on_two_branches);
 #ifdef HAVE_MUJOCO
     tcase_add_test(c, tendons_are_mujocos);
 #endif
