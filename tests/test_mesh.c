@@ -3,6 +3,7 @@
 #include "formats/mesh_file.h"
 #include "house.h"
 #include "model/builder.h"
+#include "model/shape.h"
 #include "random_shapes.h"
 #include "test_main.h"
 #include <stdio.h>
@@ -47,6 +48,9 @@ START_TEST(a_box_as_a_mesh_is_a_box) {
             for (int k = 0; k < 3; k++) own[k] = sqrt(3 * m->second[k]), p[k] = fabs(p[k]) - own[k];
             ck_assert_double_le(ti_norm(ti_load3(p)), 1e-13);
         }
+        double scale[3] = {uniform(0.5, 2), uniform(0.5, 2), uniform(0.5, 2)}, corner = 0;
+        for (int k = 0; k < 3; k++) corner += scale[k] * scale[k] * 3 * m->second[k];
+        ck_assert_double_eq_tol(ti_shape_of(TRIBO_MESH)->radius(m, scale), sqrt(corner), 1e-13);
         ti_mesh_free(NULL, m);
     }
 }
