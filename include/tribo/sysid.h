@@ -182,7 +182,7 @@ typedef struct tribo_progress {
     tribo_stage stage; /**< of the iteration that was made */
     int iteration;     /**< counted over all stages */
     long evaluations;  /**< of the loss over all recordings */
-    double loss;       /**< of the best theta */
+    double loss;       /**< of the best theta; NaN before it is known */
     /** Of the start; NaN of shooting, which estimates noise on the way and measures in units of it: losses do not
      * compare */
     double loss_start;

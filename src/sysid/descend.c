@@ -117,10 +117,11 @@ tribo_status ti_lbfgs_iterate(tribo_sysid *s) {
         for (int i = 0; i < s->nrec; i++) memcpy(s->track[i].x0, s->track[i].x0try, (size_t)s->z.nx * sizeof(double));
         s->progress.loss = loss = before;
     }
+    if (ti_stopped(s)) return TRIBO_INTERRUPTED; /* what it ended at says nothing of the loss */
     s->progress.converged = end == LBFGS_SUCCESS || end == LBFGS_ALREADY_MINIMIZED;
     bool better = before - loss > 1e-10 * before;
     if (!s->progress.converged && !better) s->stalled = true;
-    return s->stop && *s->stop ? TRIBO_INTERRUPTED : TRIBO_OK;
+    return TRIBO_OK;
 }
 
 /* Adam, [Kingma and Ba 2015]; the rate is halved and the best point taken up again where nothing improves. */
@@ -137,7 +138,7 @@ tribo_status ti_adam_iterate(tribo_sysid *s) {
         s->adam_best = HUGE_VAL, s->adam_since = 0;
     }
     double loss = value(s, z, g, &status);
-    if (status == TRIBO_E_NOMEM) return status;
+    if (status == TI_STOPPED || status == TRIBO_E_NOMEM) return unpack(s, best), status;
     if (loss < s->adam_best * (1 - 1e-9)) {
         s->adam_best = loss, s->adam_since = 0;
         memcpy(best, z, (size_t)n * sizeof *z);
@@ -152,6 +153,7 @@ tribo_status ti_adam_iterate(tribo_sysid *s) {
         s->rate_now *= 0.5;
         s->progress.converged = s->rate_now < 1e-5 * s->rate || s->progress.gradient_norm < 1e-9;
         value(s, z, g, &status);
+        if (status == TI_STOPPED) return unpack(s, best), status;
     }
     s->adam_steps++;
     double c1 = 1 - pow(b1, s->adam_steps), c2 = 1 - pow(b2, s->adam_steps);
@@ -160,6 +162,6 @@ tribo_status ti_adam_iterate(tribo_sysid *s) {
         s->adam_v[i] = b2 * s->adam_v[i] + (1 - b2) * g[i] * g[i];
         z[i] -= s->rate_now * (s->adam_m[i] / c1) / (sqrt(s->adam_v[i] / c2) + 1e-12);
     }
-    unpack(s, s->progress.converged ? best : z);
-    return s->stop && *s->stop ? TRIBO_INTERRUPTED : TRIBO_OK;
+    unpack(s, best);
+    return TRIBO_OK;
 }

@@ -139,8 +139,7 @@ tribo_status ti_lm_iterate(tribo_sysid *s) {
         }
         for (int a = 0; a < s->nfree; a++) s->trial[a] = s->theta[a] + s->step[a];
         ti_maps_clamp(s, s->trial);
-        status = s->stop && *s->stop ? TRIBO_INTERRUPTED
-                                     : ti_evaluate(s, s->trial, false, TI_WANT_VALUE, &trial_loss, NULL, NULL);
+        status = ti_evaluate(s, s->trial, false, TI_WANT_VALUE, &trial_loss, NULL, NULL);
         if (!status && trial_loss < loss) {
             memcpy(s->theta, s->trial, (size_t)s->nfree * sizeof(double));
             s->progress.loss = trial_loss;
@@ -148,7 +147,7 @@ tribo_status ti_lm_iterate(tribo_sysid *s) {
             return TRIBO_OK;
         }
         restore_starts(s);
-        if (status == TRIBO_INTERRUPTED || status == TRIBO_E_NOMEM) return status;
+        if (status == TI_STOPPED || status == TRIBO_E_NOMEM) return status;
     }
     s->lambda = 1e-3;
     s->stalled = true;

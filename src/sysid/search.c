@@ -16,9 +16,8 @@ static tribo_status reach(tribo_sysid *s, int i, double loss, double *step) {
         memcpy(x, s->theta, (size_t)s->nfree * sizeof *x);
         x[i] += x[i] + d <= s->unknown[i].tupper ? d : -d;
         ti_maps_clamp(s, x);
-        if (s->stop && *s->stop) return TRIBO_INTERRUPTED;
         tribo_status status = ti_evaluate(s, x, false, TI_WANT_VALUE, &value, NULL, NULL);
-        if (status == TRIBO_E_NOMEM) return status;
+        if (status == TI_STOPPED || status == TRIBO_E_NOMEM) return status;
         int now = !status && value - loss < worth * loss ? 1 : -1;
         if ((before && now != before) || (now > 0 && 2 * d > step_max) || (now < 0 && d / 2 < step_min)) break;
         d = now > 0 ? 2 * d : d / 2;
@@ -72,9 +71,8 @@ static tribo_status populate(tribo_sysid *s) {
         for (int i = 0; i < n; i++) x[i] = s->cma.mean[i] + s->cma.sigma * y[i];
         ti_maps_clamp(s, x);
         for (int i = 0; i < n; i++) y[i] = (x[i] - s->cma.mean[i]) / s->cma.sigma;
-        if (s->stop && *s->stop) return TRIBO_INTERRUPTED;
         tribo_status status = ti_evaluate(s, x, false, TI_WANT_VALUE, &s->cma.value[k], NULL, NULL);
-        if (status == TRIBO_E_NOMEM) return status;
+        if (status == TI_STOPPED || status == TRIBO_E_NOMEM) return status;
         if (status < 0) s->cma.value[k] = HUGE_VAL;
         int at = k;
         for (; at > 0 && s->cma.value[k] < s->cma.value[s->cma.order[at - 1]]; at--)

@@ -162,6 +162,7 @@ static tribo_status set_up(tribo_sysid *s, const tribo_sysid_def *def, tribo_dia
     status = choose_starts(s, diag);
     if (status) return status;
     s->progress = (tribo_progress){.stage = s->nfree ? TRIBO_STAGE_DESCENT : TRIBO_STAGE_DONE, .gradient_norm = NAN};
+    if (s->nfree) s->progress.loss = s->progress.loss_start = (double)NAN;
     s->lambda = 1e-3;
     s->rate_now = s->rate;
     ti_maps_clamp(s, s->theta);
@@ -289,11 +290,12 @@ tribo_status tribo_sysid_validation(tribo_sysid *s, const double *theta, double 
 
 /* Thresholds from the present estimate, and the losses that go with them. */
 static tribo_status settle(tribo_sysid *s) {
-    tribo_status status = TRIBO_OK;
-    s->passes++;
-    status = ti_thresholds(s, s->theta);
-    if (!status) status = ti_evaluate(s, s->start_theta, false, TI_WANT_VALUE, &s->progress.loss_start, NULL, NULL);
-    if (!status) status = ti_evaluate(s, s->theta, false, TI_WANT_VALUE, &s->progress.loss, NULL, NULL);
+    double start, now;
+    s->progress.loss = (double)NAN; /* what it was by other thresholds says nothing */
+    tribo_status status = ti_thresholds(s, s->theta);
+    if (!status) status = ti_evaluate(s, s->start_theta, false, TI_WANT_VALUE, &start, NULL, NULL);
+    if (!status) status = ti_evaluate(s, s->theta, false, TI_WANT_VALUE, &now, NULL, NULL);
+    if (!status) s->progress.loss_start = start, s->progress.loss = now, s->passes++;
     return status;
 }
 
@@ -332,11 +334,13 @@ static tribo_status next_stage(tribo_sysid *s) {
         return status ? status : settle(s);
     }
     if (s->stalled && s->search > 0 && !s->searched) {
+        tribo_status status = settle(s);
+        if (!status) status = ti_search_init(s);
+        if (status) return status;
         s->searched = true;
         s->stalled = s->progress.converged = false;
         s->progress.stage = TRIBO_STAGE_SEARCH;
-        tribo_status status = settle(s);
-        return status ? status : ti_search_init(s);
+        return TRIBO_OK;
     }
     if (thresholds && s->robust != TRIBO_ROBUST_NONE && s->passes < 2 + s->retries) {
         s->stalled = s->progress.converged = false;
@@ -363,7 +367,7 @@ tribo_status tribo_sysid_iterate(tribo_sysid *s, tribo_progress *progress) {
             status = descend(s);
             if (!status && (s->progress.converged || s->stalled)) status = next_stage(s);
         }
-        if (ti_stopped(s) && status < 0) status = TRIBO_INTERRUPTED;
+        if (status == TI_STOPPED || (ti_stopped(s) && status < 0)) status = TRIBO_INTERRUPTED;
         s->fitting = false;
         s->progress.iteration++;
     }
