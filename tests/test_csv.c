@@ -410,6 +410,22 @@ static int read_recordings(const char *folder, const tribo_model *m, int observe
 
 /* The project's recordings have poses of two bodies in every row; the tosses, where they are, the whole state of one.
  */
+/* Rows nearer to one another than times are compared to: each is in force at its own. */
+START_TEST(controls_of_rows_at_once) {
+    static const char TEXT[] = "time,cube.fx\n0,1\n1e-10,2\n1000000,3\n1000000.0000000001,4\n";
+    tribo_model *m = model_new();
+    tribo_controls *c = NULL;
+    double u[12];
+    ck_assert_int_eq(tribo_controls_load_memory(TEXT, strlen(TEXT), m, NULL, &c, NULL), TRIBO_OK);
+    for (int row = 0; row < 4; row++) {
+        tribo_controls_at(c, tribo_controls_times(c)[row], u);
+        ck_assert_double_eq(u[0], row + 1);
+    }
+    tribo_controls_free(c);
+    tribo_model_free(m);
+}
+END_TEST
+
 START_TEST(recordings_are_read) {
     const char *scenes = getenv("TRIBO_SCENES"), *data = getenv("TRIBO_DATA");
     char path[1024];
@@ -441,6 +457,7 @@ static Suite *suite(void) {
     tcase_add_test(t, actuators_have_columns);
     tcase_add_test(t, nothing_to_read_or_write);
     tcase_add_test(t, controls_hold_until_the_next);
+    tcase_add_test(t, controls_of_rows_at_once);
     tcase_add_test(t, recordings_are_read);
     suite_add_tcase(s, t);
     return s;

@@ -69,7 +69,8 @@ TRIBO_API void tribo_controls_free(tribo_controls *c); /**< NULL is fine */
 TRIBO_API int tribo_controls_rows(const tribo_controls *c);             /**< n, >= 1 */
 TRIBO_API const double *tribo_controls_times(const tribo_controls *c);  /**< (n) s, rising */
 TRIBO_API const double *tribo_controls_values(const tribo_controls *c); /**< (n,nu) */
-/** The control in force at a time: the last row not after it (to 1e-9 s); zero before the first row.
+/** The control in force at a time: the last row not after it (to 1e-9 s, less where rows are nearer to
+ *  one another); zero before the first row.
  *  @param u [out] (nu) */
 TRIBO_API void tribo_controls_at(const tribo_controls *c, double time, double *u);
 

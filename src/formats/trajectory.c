@@ -217,13 +217,20 @@ const double *tribo_controls_values(const tribo_controls *c) {
     return c ? c->table.x : NULL;
 }
 
+/* Whether a row is in force: times of steps are sums, times of rows are text. At its own time each row is, however near
+ * the next one is. */
+static bool in_force(const ti_table *t, int row, double time) {
+    double rounding = 1e-9; /* s */
+    if (row > 0) rounding = ti_min(rounding, 0.25 * (t->time[row] - t->time[row - 1]));
+    return t->time[row] <= time + rounding;
+}
+
 void tribo_controls_at(const tribo_controls *c, double time, double *u) {
     if (!c || !u) return;
-    static const double ROUNDING = 1e-9; /* s: times of steps are sums, times of rows are text */
-    int low = -1, high = c->table.n;     /* row low is in force, row high is not */
+    int low = -1, high = c->table.n; /* row low is in force, row high is not */
     while (high - low > 1) {
         int middle = low + (high - low) / 2;
-        if (c->table.time[middle] <= time + ROUNDING)
+        if (in_force(&c->table, middle, time))
             low = middle;
         else
             high = middle;
