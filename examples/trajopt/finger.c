@@ -179,7 +179,7 @@ static void cycle(const char *folder) {
 }
 
 int main(int argc, char **argv) {
-    double milliseconds;
+    double milliseconds, slowest = 0;
     int most = 0, converged = 0;
     for (int n = 0; n < NOISES; n++)
         for (int i = 0; i < STARTS; i++) {
@@ -188,9 +188,10 @@ int main(int argc, char **argv) {
             printf("cold_%g_%d_passes %d\ncold_%g_%d_cost %.8g\ncold_%g_%d_converged %d\n", noises[n], i, end.iteration,
                    noises[n], i, end.cost, noises[n], i, end.converged);
             if (end.iteration > most) most = end.iteration;
+            if (milliseconds > slowest) slowest = milliseconds;
             converged += end.converged;
         }
-    printf("cold_passes_most %d\ncold_converged %d\nmilliseconds_a_pass %.3g\n", most, converged, milliseconds);
+    printf("cold_passes_most %d\ncold_converged %d\nmilliseconds_a_pass_most %.3g\n", most, converged, slowest);
     if (argc > 1) {
         cycle(argv[1]), all_laws(argv[1]), all_begun_again();
         return 0;

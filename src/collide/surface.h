@@ -99,8 +99,8 @@ void ti_meet_jac(const ti_form f[2], const ti_meet *m, const ti_touch *t, ti_tou
 
 /* How far apart two supporting planes with that normal are. */
 double ti_separation(ti_form f[2], ti_vec n);
-/* Closest points, or the shallowest way out: to rounding of polyhedra, else roughly. @return false beyond the margin.
- */
+/* Closest points, or the shallowest way out: to rounding of polyhedra, else until the distance is known to a share
+ * `enough` of itself. @return false beyond the margin. */
 bool ti_near_find(ti_form f[2], double margin, double enough, ti_near *at);
 /* The shallowest way out of shapes that overlap or nearly touch. */
 bool ti_near_expand(ti_form f[2], ti_near *at);
