@@ -8,8 +8,7 @@ static const double CLEARLY = 4;
 
 /* Of a block: how many contacts it has, the sum of the blocks on their other sides and of their squares. All of those
  * are one block if count * squares = sum * sum. */
-static void touch(ti_leaf *leaf, uint64_t other, uint64_t times, bool more) {
-    if (!more) times = -times;
+static void touch(ti_leaf *leaf, uint64_t other, uint64_t times) {
     leaf->count += times, leaf->sum += times * other, leaf->squares += times * other * other;
 }
 
@@ -19,7 +18,7 @@ static void count_contacts(tribo_ws *ws, const ti_island *is) {
     for (int b = 0; b < is->nblk; b++) ws->leaf[b].heaviest = ws->heft[is->blk0 + b];
     for (int i = is->con0; i < is->con0 + is->ncon; i++) {
         int a = ws->blk_a[i], b = ws->blk_b[i] >= 0 ? ws->blk_b[i] : is->nblk;
-        touch(&ws->leaf[a], (uint64_t)b, 1, true), touch(&ws->leaf[b], (uint64_t)a, 1, true);
+        touch(&ws->leaf[a], (uint64_t)b, 1), touch(&ws->leaf[b], (uint64_t)a, 1);
     }
 }
 
@@ -36,7 +35,7 @@ static void prune(tribo_ws *ws, const ti_island *is, int b, double most) {
         leaf->on = hangs_on(leaf);
         if (leaf->on < 0) return;
         ti_leaf *rest = &ws->leaf[leaf->on];
-        touch(rest, (uint64_t)b, leaf->count, false);
+        touch(rest, (uint64_t)b, -leaf->count);
         rest->heaviest = ti_max(rest->heaviest, leaf->heaviest);
         leaf->count = 0, b = leaf->on;
     }

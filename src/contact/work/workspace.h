@@ -156,9 +156,6 @@ struct ti_contact_ws {
     bool strays;        /* derivatives are of points that miss the answer */
 };
 
-static inline ti_law_compliance ti_compliance_times(ti_law_compliance R, double by) {
-    return (ti_law_compliance){by * R.n, by * R.t, R.inverse_n / by, R.inverse_t / by};
-}
 /* Tangential compliance is a hundredth: it only chooses among impulses with the same normal parts. */
 static inline ti_law_compliance ti_contact_compliance(double R) {
     ti_law_compliance c = {R, R * 1e-2, 1 / R, 1e2 / R};
@@ -195,24 +192,30 @@ ti_contact_problem ti_contact_soften(ti_contact_ws *ws, const ti_contact_problem
 /* Fill ws->noise, and *soft with p and the compliance of the options. delassus: ws->G first, and the compliance on its
  * diagonal; a compliance in proportion to G needs that. TRIBO_E_SINGULAR. */
 tribo_status ti_contact_pose(ti_contact_ws *ws, const ti_contact_problem *p, bool delassus, ti_contact_problem *soft);
-/* The small compliance of constraint i, with the model's. Friction against turning has ten times that of what can hold
- * a body as well, slip against twists and normals against rolling: it is seldom at its bound where others hold. What
- * holds has that of normals in all its rows, which are along the world's axes: what it asks for and cannot have is to
- * depend on none of them. docs/math.md eq. (497). */
-static inline ti_law_compliance ti_contact_stiffness(const ti_contact_problem *p, int i, ti_law_compliance small) {
-    if (p->light) small = ti_compliance_times(small, p->light[i]);
+/* The small compliance of constraint i. Friction against turning has ten times that of what can hold a body as well,
+ * slip against twists and normals against rolling: it is seldom at its bound where others hold. What holds has that of
+ * normals in all its rows, which are along the world's axes: what it asks for and cannot have is to depend on none of
+ * them. docs/math.md eq. (497), (570). */
+static inline ti_law_compliance ti_compliance_of(const ti_contact_problem *p, int i, ti_law_compliance small) {
+    if (p->light) {
+        double by = p->light[i];
+        small = (ti_law_compliance){by * small.n, by * small.t, small.inverse_n / by, small.inverse_t / by};
+    }
     if (ti_is_spin(p, i))
         return (ti_law_compliance){10 * small.t, 10 * small.n, 0.1 * small.inverse_t, 0.1 * small.inverse_n};
     if (ti_is_holding(p, i)) return (ti_law_compliance){small.n, small.n, small.inverse_n, small.inverse_n};
-    if (!p->R) return small;
+    return small;
+}
+/* The same with the model's. */
+static inline ti_law_compliance ti_contact_stiffness(const ti_contact_problem *p, int i, ti_law_compliance small) {
+    small = ti_compliance_of(p, i, small);
+    if (!p->R || ti_is_spin(p, i) || ti_is_holding(p, i)) return small;
     double n = small.n + p->R[3 * i + 2], t = small.t + p->R[3 * i];
     return (ti_law_compliance){n, t, 1 / n, 1 / t};
 }
-/* The same without the model's. */
+/* The same without, of R. */
 static inline ti_law_compliance ti_contact_small(const ti_contact_problem *p, int i, double R) {
-    ti_law_compliance small = ti_contact_compliance(R);
-    if (ti_is_spin(p, i) || ti_is_holding(p, i)) return ti_contact_stiffness(p, i, small);
-    return p->light ? ti_compliance_times(small, p->light[i]) : small;
+    return ti_compliance_of(p, i, ti_contact_compliance(R));
 }
 /* c (3) of contact i at the point of ti_contact_factor(), from J v + ref in ws->c. */
 static inline void ti_contact_at_point(const ti_contact_ws *ws, const ti_contact_problem *p, int i, double *c) {
