@@ -42,8 +42,7 @@ void late_every_row(const identification *id, const tribo_recording *rec, int n,
     double *theta = calloc((size_t)id->nfree + 1, sizeof *theta);
     def.rec = rec, def.nrec = n, def.window = 1, def.validation = 0;
     tribo_status status = theta ? tribo_sysid_new(id->m, &def, &s, NULL) : TRIBO_E_NOMEM;
-    for (long k = 0; k < id->a->iterations && now.stage != TRIBO_STAGE_DONE && status >= 0; k++)
-        status = tribo_sysid_iterate(s, &now);
+    if (status >= 0) status = tribo_sysid_fit(s, (int)id->a->iterations, &now);
     if (status >= 0) values_of(s, theta, value);
     tribo_sysid_free(s);
     free(theta);
