@@ -413,6 +413,64 @@ START_TEST(a_tilt_moves_no_load) {
 }
 END_TEST
 
+/* ---- a light box on a heavy one that begins to turn over, in frames of its own or others ---- */
+
+/* r turned by the unit quaternion q; back = -1: by its inverse. */
+static void turn(const double q[4], double back, const double r[3], double out[3]) {
+    double u[3] = {back * q[1], back * q[2], back * q[3]}, a[3];
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        a[i] = u[j] * r[k] - u[k] * r[j] + q[0] * r[i];
+    }
+    for (int i = 0; i < 3; i++) {
+        int j = (i + 1) % 3, k = (i + 2) % 3;
+        out[i] = r[i] + 2 * (u[j] * a[k] - u[k] * a[j]);
+    }
+}
+
+/* Velocity of the heavy box and both spins, in the world, after a step of which the bodies' frames
+ * are turned by the quaternion q against their shapes. */
+static void turn_over(const double q[4], double v[9]) {
+    char text[2000];
+    int n = snprintf(
+        text, sizeof text,
+        "<mujoco><option timestep='2e-4'/><worldbody>"
+        "<geom type='plane' size='5 5 .1' friction='.39'/>"
+        "<body pos='0 0 .123' quat='%.17g %.17g %.17g %.17g'><freejoint/>"
+        "<geom type='box' mass='7' size='.21 .32 .123' quat='%.17g %.17g %.17g %.17g' friction='.3'/></body>"
+        "<body pos='0 0 .329' quat='%.17g %.17g %.17g %.17g'><freejoint/>"
+        "<geom type='box' mass='.05' size='.22 .14 .083' quat='%.17g %.17g %.17g %.17g' friction='1.4'/></body>"
+        "</worldbody></mujoco>",
+        q[0], q[1], q[2], q[3], q[0], -q[1], -q[2], -q[3], q[0], q[1], q[2], q[3], q[0], -q[1], -q[2], -q[3]);
+    ck_assert_int_lt(n, (int)sizeof text);
+    world w = world_of(model_of(text), NULL);
+    const double spin[3] = {2.2, -0.06, -2.4}, at[3] = {0.4, 1.3, 0.5};
+    double *v0 = world_v0(&w, 0);
+    memcpy(v0, at, sizeof at);
+    turn(q, -1, spin, v0 + 3);
+    world_steps(&w, 1);
+    world_run(&w);
+    for (int i = 0; i < 3; i++) v[i] = world_v(&w, 1, 0, i);
+    for (int body = 0; body < 2; body++) {
+        double now[4], turned[3];
+        for (int i = 0; i < 4; i++) now[i] = world_q(&w, 1, body, 3 + i);
+        for (int i = 0; i < 3; i++) turned[i] = world_v(&w, 1, body, 3 + i);
+        turn(now, 1, turned, v + 3 + 3 * body);
+    }
+    world_free(&w);
+}
+
+START_TEST(frames_say_nothing_of_how_load_is_shared) {
+    const double level[4] = {1}, turned[3][4] = {{0.5, -0.7, 0.1, 0.5}, {0.1, 0.1, 0.7, -0.7}, {0.7, 0.5, -0.5, 0.1}};
+    double v[9], u[9];
+    turn_over(level, v);
+    for (int k = 0; k < 3; k++) {
+        turn_over(turned[k], u);
+        for (int i = 0; i < 9; i++) NEAR(u[i], v[i], 1e-11);
+    }
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("truths of balance");
     TCase *t = tcase_create("balance");
@@ -428,6 +486,7 @@ static Suite *suite(void) {
     tcase_add_test(t, arch_stands);
     tcase_add_test(t, balls_roll_on_a_box_that_slides);
     tcase_add_test(t, a_tilt_moves_no_load);
+    tcase_add_test(t, frames_say_nothing_of_how_load_is_shared);
     suite_add_tcase(s, t);
     return s;
 }

@@ -64,6 +64,51 @@ static double extrapolate_points(ti_contact_ws *ws, const ti_contact_problem *p,
     return polish(ws, p, 2 * R);
 }
 
+#define PARALLEL 1e-9 /* sine of the angle between impulses of friction */
+#define UNEVEN 1e-11  /* of the speeds that exist: what sharing by rounding may add to those of an answer */
+#define EVEN 1e-13    /* residual of rounding in the gaps of small steps */
+
+/* Whether contacts i and k, which slide, slide side by side: between the same bodies, one way, with one friction. */
+static bool side_by_side(const ti_contact_ws *ws, const ti_contact_problem *p, int i, int k) {
+    const double *l = ws->lambda + 3 * i, *q = ws->lambda + 3 * k;
+    double across = fabs(l[0] * q[1] - l[1] * q[0]);
+    return p->a[i] == p->a[k] && p->b[i] == p->b[k] && p->mu[i] == p->mu[k] &&
+           across <= PARALLEL * p->mu[i] * p->mu[k] * l[2] * q[2];
+}
+
+/* Whether the way in which contacts share a load may say what moves: by the friction of those that slide, unless all
+ * slide side by side. */
+static bool share_moves(const ti_contact_ws *ws, const ti_contact_problem *p) {
+    int first = -1, carry = 0, along = 0;
+    for (int i = 0; i < p->nc; i++) {
+        if (!ti_is_contact(p, i) || !(ws->lambda[3 * i + 2] > 0)) continue;
+        carry++;
+        if (ws->mode[i] != TRIBO_SLIDE || !(p->mu[i] > 0)) continue;
+        if (first < 0) first = i;
+        if (side_by_side(ws, p, i, first)) along++;
+    }
+    return first >= 0 && along < carry;
+}
+
+/* docs/math.md eq. (589): takes from the answer in the iterate, with the factors at R, impulses that move nothing but
+ * by the friction that goes with them: polishing has put rounding over R there. Returns the residual, r before. */
+static double even_out(ti_contact_ws *ws, const ti_contact_problem *p, double R, double r) {
+    double change = 0;
+    yield(ws, p, R, ws->lambda);
+    yield(ws, p, R, ws->dlambda);
+    for (int k = 0; k < p->nv; k++) change += ws->arm[k] * ws->dv[k] * ws->dv[k];
+    if (!(change > UNEVEN * UNEVEN * ws->speed)) return r; /* all of it may be the square of R over a stiffness */
+    yield(ws, p, R, ws->dlambda);
+    yield(ws, p, R, ws->dlambda);
+    ti_iterate_to(ws, p, ws->vb, ws->lb);
+    for (int k = 0; k < 3 * p->nc; k++) ws->lambda[k] -= ws->dlambda[k];
+    for (int k = 0; k < p->nv; k++) ws->v[k] -= ws->dv[k];
+    double now = ti_contact_residual(ws, p, ws->law, ws->v, ws->lambda, NULL);
+    if (now <= ti_max(2 * r, EVEN)) return now;
+    ti_iterate_from(ws, p, ws->vb, ws->lb);
+    return r;
+}
+
 /* The largest change that polishing made to the extrapolated impulses, relative to the largest impulse; twice that, as
  * it would be from two points, which derivatives are of: they are not polished and miss as much. It is small unless R
  * is near what holds a contact, as in a wedge whose sides nearly let go. */
@@ -155,6 +200,7 @@ static double solve_at(ti_contact_ws *ws, const ti_contact_problem *p, double R,
         if (!(r < g->tol)) meet(ws, p, R, r, g);
     }
     double curved = curvature(ws, p);
+    if (!bent && share_moves(ws, p)) r = even_out(ws, p, R, r);
     bool will_do = g->consistent && r < g->tol;
     if (curved < most && (r < g->residual || will_do)) { /* where the modes agree it replaces one that is as good */
         bool fresh = !g->done || r < 0.01 * g->residual;
