@@ -1,5 +1,6 @@
 /* ring.c -- bodies that friction holds in a ring: their load is a stress of which compliance decides, and places decide
  * whether there is one. docs/math.md eq. (117). */
+#include "contact/work/workspace.h"
 #include "forward/frame.h"
 
 /* The share of what places ask for that no motion gives, above which contacts hold one another in a ring. Elsewhere it
@@ -12,8 +13,8 @@ static bool has_circle(tribo_ws *ws, const ti_frame *f, const ti_island *is, ti_
     const unsigned char *mode = f->phase[phase].mode;
     int *root = ws->root;
     int64_t last = -1;
-    bool several = false;               /* contacts of this pair */
-    if (ws->model->chains) return true; /* through joints, or of a joint with itself */
+    bool several = false;                                      /* contacts of this pair */
+    if (ws->model->chains || phase == TI_REBOUND) return true; /* through joints, or of a joint with itself */
     for (int b = 0; b <= is->nblk; b++) root[b] = b;
     for (int i = is->con0; i < end; i++) {
         if (f->con[i].kind == TI_CON_ROLL && mode[i] == TRIBO_STICK) return true;
@@ -74,6 +75,18 @@ static void ask_hit(const tribo_ws *ws, const ti_frame *f, int i, const double *
     c[2] = ti_con_opens(con) && come > 0 ? con->an / come * ti_row_velocity(ws, f, i, 2, moved) : 0;
 }
 
+/* docs/math.md eq. (590): the same in a rebound, of velocities v, of what the world throws back: what sticks as it
+ * opens goes on turning, and a tilt has each of its corners go another way across the normal, as they are no longer
+ * level. */
+static void ask_back(const tribo_ws *ws, const ti_frame *f, int i, const double *moved, const double *v, double *c) {
+    const ti_con *con = &f->con[i];
+    c[0] = c[1] = c[2] = 0;
+    if (!ti_con_opens(con) || (con->a >= 0 && con->b >= 0)) return;
+    ti_vec at = ti_sub(con->touch.point, ws->link[con->b >= 0 ? con->b : con->a].xc);
+    ti_vec more = ti_cross(turn_of(ws, con, v), ti_cross(turn_of(ws, con, moved), at));
+    c[0] = ti_dot(con->t1, more), c[1] = ti_dot(con->t2, more);
+}
+
 /* Speed across the normal of contact i, of velocities v (nv of the frame). Joints have none. */
 static double slip(const tribo_ws *ws, const ti_frame *f, int i, const double *v) {
     if (ti_con_is_row(&f->con[i])) return 0;
@@ -95,11 +108,14 @@ static double fastest_slip(const tribo_ws *ws, const ti_frame *f, ti_phase phase
 }
 
 /* By how much contact i of a solved phase departs from its mode for that displacement, in its units: impulses that only
- * a compliance bounds, and a slip of what has all of its friction and is held by others. */
+ * a compliance bounds, and a slip of what has all of its friction and is held by others. eq. (590) in a rebound. */
 static double departure(const tribo_ws *ws, const ti_frame *f, const ti_island *is, ti_phase phase, int i,
                         double slow) {
     const ti_phase_data *d = &f->phase[phase];
-    double stress = is->phase[phase].compliance[0] * fabs(ws->scratch->lambda_dot[3 * i + 2]);
+    const double *l = ws->scratch->lambda_dot + 3 * i;
+    ti_law_compliance R = ti_contact_compliance(is->phase[phase].compliance[0]);
+    if (phase == TI_REBOUND) return d->mode[i] == TI_REBOUND_STICK ? R.t * hypot(l[0], l[1]) : 0;
+    double stress = R.n * fabs(l[2]);
     bool held = may_be_held(ws, f, phase, i) && slip(ws, f, i, d->v[TI_SOLVED]) <= slow;
     return held ? ti_max(stress, slip(ws, f, i, ws->scratch->v_dot)) : stress;
 }
@@ -116,7 +132,9 @@ static tribo_status respond(tribo_ws *ws, const ti_frame *f, int k, ti_phase pha
     *most = 0, *asks = false;
     displace(ws, is, s->v_work);
     for (int i = 0; i < problem.nc; i++) {
-        if (phase == TI_IMPACT)
+        if (phase == TI_REBOUND)
+            ask_back(ws, f, is->con0 + i, s->v_work, f->phase[phase].v[TI_SOLVED], c + 3 * i);
+        else if (phase == TI_IMPACT)
             ask_hit(ws, f, is->con0 + i, s->v_work, c + 3 * i);
         else
             ask(ws, f, is, is->con0 + i, s->v_work, f->phase[phase].v[TI_SOLVED], c + 3 * i);
@@ -157,9 +175,18 @@ static bool grips(const ti_frame *f, const ti_island *is) {
     return any;
 }
 
+/* Whether two contacts at least stick while they open. */
+static bool sticks_back(const ti_frame *f, const ti_island *is) {
+    int count = 0;
+    if (is->phase[TI_REBOUND].npoint == 0) return false;
+    for (int i = is->con0; i < is->con0 + is->ncon; i++) count += f->phase[TI_REBOUND].mode[i] == TI_REBOUND_STICK;
+    return count > 1;
+}
+
 tribo_status ti_island_ring(tribo_ws *ws, const ti_frame *f, int k, tribo_contact_info *info) {
     const ti_island *is = &f->island[k];
     if (ws->options.law.law == TRIBO_LAW_STOCHASTIC) return TRIBO_OK;
     tribo_status status = ring(ws, f, k, is->phase[TI_AFTER].npoint > 0 ? TI_AFTER : TI_HOLD, info);
-    return status == TRIBO_OK && grips(f, is) ? ring(ws, f, k, TI_IMPACT, info) : status;
+    if (status == TRIBO_OK && grips(f, is)) status = ring(ws, f, k, TI_IMPACT, info);
+    return status == TRIBO_OK && sticks_back(f, is) ? ring(ws, f, k, TI_REBOUND, info) : status;
 }
