@@ -85,7 +85,7 @@ static double nothing(const double *a, size_t n) {
 }
 
 /* Many at a time, which do not wait for one another. */
-TI_CLONES_WIDE static double nothing_of_many(const double *a, size_t n) {
+TI_CLONES static double nothing_of_many(const double *a, size_t n) {
     enum { SOME = 32 };
     double sum[SOME] = {0};
     size_t i = 0;

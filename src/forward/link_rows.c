@@ -43,12 +43,11 @@ static void clear_common(const tribo_ws *ws, const ti_con *c, int w, double *J) 
 
 /* A motion along one of the three directions alone has a part along the others that is rounding: taken at its value it
  * would be a way to slip, with an inertia beyond all others. */
-TI_CLONES_WIDE static void clear_tiny(double share, int w, double *restrict J) {
-    double *restrict first = J, *restrict second = J + w, *restrict third = J + 2 * w;
-    for (int k = 0; k < w; k++) {
-        double a = first[k], b = second[k], c = third[k], x = fabs(a), y = fabs(b), z = fabs(c);
-        double more = y > z ? y : z, most = share * (x > more ? x : more); /* zero in another limb, where all are */
-        first[k] = x <= most ? 0 : a, second[k] = y <= most ? 0 : b, third[k] = z <= most ? 0 : c;
+static void clear_tiny(double share, const ti_support *s, int w, double *J) {
+    for (int e = 0; e < s->n; e++) {
+        double *of = J + s->column[e], a = of[0], b = of[w], c = of[2 * w], x = fabs(a), y = fabs(b), z = fabs(c);
+        double more = y > z ? y : z, most = share * (x > more ? x : more);
+        of[0] = x <= most ? 0 : a, of[w] = y <= most ? 0 : b, of[2 * w] = z <= most ? 0 : c;
     }
 }
 
@@ -61,7 +60,7 @@ void ti_frame_rows_settle(const tribo_ws *ws, const ti_frame *f, int i) {
         if (!J || ws->model->tree[ws->model->body[body].tree].single) continue;
         int w = ws->width[ti_blk_of_body(ws, body)];
         if (ti_con_within(ws, c)) clear_common(ws, c, w, J);
-        clear_tiny(share, w, J);
+        clear_tiny(share, ws->support + 2 * i + (side && c->a >= 0), w, J);
     }
 }
 
