@@ -4,6 +4,7 @@
 #include <math.h>
 
 void ti_paths_carve(ti_arena *m, const ti_contact_size *most, ti_paths *s) {
+    s->alone = false;
     if (!most->chains) return;
     size_t n = (size_t)most->nv, nc = (size_t)most->nc, wide = (size_t)ti_lanes_padded(2 * most->wide);
     s->n_max = n, s->nc_max = nc;
@@ -163,6 +164,26 @@ static void find_runs(ti_paths *s) {
     }
 }
 
+/* Whether all there is is one block, of which no contact ties two ways. */
+static bool is_alone(const ti_contact_problem *p) {
+    for (int i = 0; i < p->nc; i++)
+        if (p->b[i] >= 0 || p->support[2 * i].forked) return false;
+    return p->nblk == 1;
+}
+
+/* Order, ways and runs; those of the last problem where they are the same. @return false where there is no room. */
+static bool find_ways(ti_paths *s, const ti_contact_problem *p) {
+    bool alone = is_alone(p), same = alone && s->alone && s->n == p->nv;
+    if (same && memcmp(s->parent, p->before, (size_t)p->nv * sizeof *s->parent) == 0) return true;
+    s->alone = false, s->n = p->nv;
+    find_order(s, p);
+    find_parents(s, p);
+    if (!lay_out(s)) return false;
+    find_runs(s);
+    s->alone = alone;
+    return true;
+}
+
 /* ---------------------------------------------------------------- M and J along them */
 
 static void pack_inertia(ti_paths *s, const ti_contact_problem *p) {
@@ -244,12 +265,9 @@ void ti_paths_tilt(ti_paths *s, const ti_contact_problem *p, const double *coupl
 void ti_paths_pack(ti_paths *s, const ti_contact_problem *p) {
     s->fits = p->before && p->support && (size_t)p->nv <= s->n_max && (size_t)p->nc <= s->nc_max;
     if (!s->fits) return;
-    s->n = p->nv, s->nc = p->nc;
-    find_order(s, p);
-    find_parents(s, p);
-    s->fits = lay_out(s);
+    s->nc = p->nc;
+    s->fits = find_ways(s, p);
     if (!s->fits) return;
-    find_runs(s);
     pack_inertia(s, p);
     s->fits = pack_contacts(s, p);
     s->left_rows = s->rows, s->left_cols = s->cols;

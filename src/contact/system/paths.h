@@ -22,6 +22,7 @@ typedef struct ti_paths {
     bool fits;                                             /* the present problem is one, and has room */
     bool symmetric;                                        /* of the present factors: `upper` is `lower` */
     int n, nc;
+    bool alone;          /* of one block, whose contacts tie no two ways: parent is what its problem says */
     int *parent, *depth; /* (n) the next on the way to the root, -1 = none; how many are on the way, itself included */
     int *order, *place;  /* (n) leaves before roots, and its inverse */
     int *way, *list;     /* (n) where the way of a velocity begins in list: the root first */
