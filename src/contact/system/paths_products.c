@@ -7,23 +7,23 @@
 /* What loops read of *s they read from a copy of it, which no store can change. */
 
 static TI_CLONES void jv(const ti_paths *paths, const double *ref, const double *v, double *c) {
-    static const double none[3] = {0, 0, 0};
     const ti_paths here = *paths, *const s = &here;
-    for (int i = 0; i < s->nc; i++) {
+    if (ref)
+        memcpy(c, ref, 3 * (size_t)s->nc * sizeof *c);
+    else
+        memset(c, 0, 3 * (size_t)s->nc * sizeof *c);
+    for (int i = 0; i < s->nc; i++, c += 3) {
         int last = s->last[i];
-        const double *from = ref ? ref + 3 * i : none;
-        double *to = c + 3 * i;
-        if (last >= 0 && s->single[i]) {
-            to[0] = from[0], to[1] = from[1], to[2] = from[2] + s->rows[3 * (size_t)s->row_at[i]] * v[last];
+        if (last < 0) continue;
+        if (s->single[i]) {
+            c[2] += s->rows[3 * (size_t)s->row_at[i]] * v[last];
             continue;
         }
-        vec4 sum = {from[0], from[1], from[2], 0};
-        if (last >= 0) {
-            const vec4 *col = (const vec4 *)(s->cols + LANE * (size_t)s->row_at[i]);
-            const int *way = s->list + s->way[last];
-            for (int k = 0, n = s->depth[last]; k < n; k++) sum += col[k] * v[way[k]];
-        }
-        to[0] = sum[0], to[1] = sum[1], to[2] = sum[2];
+        vec4 sum = {c[0], c[1], c[2], 0};
+        const vec4 *col = (const vec4 *)(s->cols + LANE * (size_t)s->row_at[i]);
+        const int *way = s->list + s->way[last];
+        for (int k = 0, n = s->depth[last]; k < n; k++) sum += col[k] * v[way[k]];
+        c[0] = sum[0], c[1] = sum[1], c[2] = sum[2];
     }
 }
 
