@@ -235,7 +235,7 @@ TI_CLONES static void composite(ti_motion *m, const ti_tree *tree, double *M) {
     const ti_dof *dof = m->model->dof;
     int v0 = tree->v, w = tree->nv;
     memset(m->carried + v0, 0, sizeof *m->carried * (size_t)w);
-    memset(M, 0, sizeof *M * (size_t)w * (size_t)w);
+    if (ti_actuators_couple(m->model)) memset(M, 0, sizeof *M * (size_t)w * (size_t)w); /* else only these are set */
     for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
         m->inertia[b] = inertia_of(&m->link[b]);
         if (m->model->body[b].last >= 0) add_inertia(&m->carried[m->model->body[b].last], &m->inertia[b]);
