@@ -197,18 +197,26 @@ static double duality(ti_contact_ws *ws, const island *s, const given *g, const 
     return (double)(fabsl(there - back) / size);
 }
 
-/* The column of a panel in which only body 0 and its contacts are given something, beside ti_contact_jvp(). */
+/* The same of a column of a panel, without cotangents of impulses. */
 static double panel(ti_contact_ws *ws, const island *s, const given *g) {
-    static double r[TI_PANEL * NV], dc[TI_PANEL * 3 * NC], X[TI_PANEL * NV], rest[TI_PANEL * NV];
-    const int blk[2] = {0, 0}, column = 5;
-    double r1[NV] = {0}, dc1[3 * NC] = {0}, dv[NV], dl[3 * NC];
-    memset(r, 0, sizeof r), memset(dc, 0, sizeof dc);
-    for (int k = 0; k < 6; k++) r[TI_PANEL * k + column] = r1[k] = g->r[k];
-    for (int k = 0; k < 3 * NC; k++)
-        if (s->a[k / 3] == 0 || s->b[k / 3] == 0) dc[TI_PANEL * k + column] = dc1[k] = g->dc[k];
-    ti_contact_jvp(ws, &s->p, 1, r1, dc1, NULL, dv, dl);
-    ti_contact_panel(ws, &s->p, blk, r, dc, X, rest);
-    return off(s, X + column, TI_PANEL, dv);
+    static double b[TI_PANEL * NV], Y[TI_PANEL * NV], L[TI_PANEL * 3 * NC], rest[TI_PANEL * NV],
+        taken[TI_PANEL * 3 * NC];
+    const int column = 5;
+    double dv[NV], dl[3 * NC];
+    long double there = 0, back = 0, size = 0;
+    memset(b, 0, sizeof b);
+    for (int k = 0; k < NV; k++) b[TI_PANEL * k + column] = g->v_bar[k];
+    ti_contact_panel_t(ws, &s->p, column + 1, b, Y, L, rest, taken);
+    ti_contact_jvp(ws, &s->p, 1, g->r, g->dc, NULL, dv, dl);
+    for (int k = 0; k < NV; k++) {
+        double part = Y[TI_PANEL * k + column] * g->r[k];
+        there += g->v_bar[k] * dv[k], back += part, size += fabs(part);
+    }
+    for (int k = 0; k < 3 * NC; k++) {
+        double part = L[TI_PANEL * k + column] * g->dc[k];
+        back += part, size += fabs(part);
+    }
+    return (double)(fabsl(there - back) / size);
 }
 
 START_TEST(nearly_singular_systems_are_solved) {

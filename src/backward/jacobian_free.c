@@ -1,15 +1,13 @@
-/* jacobian_free.c -- Jacobians A and B of a step of free bodies, body by body; docs/math.md, Jacobians of a step.
+/* jacobian_free.c -- Jacobians A and B of a step of free bodies; docs/math.md, Jacobians of a step.
  *
- * Velocity and control reach the next state only through the free velocity, so that half a panel of solves per body and
- * point does for all its columns: six unit free velocities (P), six displacements of its pose (Q). A body moves the
- * bodies of its island only.
+ * Velocity and control reach the next state only through the free velocity, so that twelve columns of a body do for all
+ * of its: six unit free velocities (P), six displacements of its pose (Q). A body moves the bodies of its island only,
+ * whose rows free_rows.c has.
  */
-#include "backward/backward.h"
+#include "backward/free_rows.h"
 #include "base/clones.h"
-#include "contact/reverse/panel.h"
 
 enum { POSE = TI_POSE, COLUMNS = 3 * TI_POSE }; /* of a body: pose, velocity, control */
-enum { HALF = TI_PANEL / 2 };                   /* columns of one body in a panel */
 
 /* Where the two matrices go; either may be NULL. Sums over the points are kept in the rows of the next velocity. With
  * directions of p, those of the next velocity go to next_dot, island by island. */
@@ -27,107 +25,39 @@ static double *at_B(const target *t, int row, int col) {
     return t->B + (size_t)row * (size_t)t->nv + col;
 }
 
-/* ---- right-hand sides ---- */
-
-void ti_contact_rates(tribo_ws *ws, const ti_frame *f, int i, const double *p, double follows, double *rates,
-                      unsigned char *turns) {
-    const ti_con *c = &f->con[i];
-    double jac[TI_COLLIDE_ROWS][TI_COLLIDE_COLS];
-    ti_con_jac(c, &ws->shape[c->pair.a], &ws->shape[c->pair.b], jac);
-    for (int side = 0; side < 2; side++) {
-        if ((side ? c->b : c->a) < 0) continue;
-        double *rate = rates + TI_COLLIDE_ROWS * POSE * (2 * i + side);
-        turns[2 * i + side] = ti_contact_rate(ws->model, p, ws->link, c, side, jac[0], rate);
-        for (int e = 0; e < POSE; e++) rate[6 * POSE + e] *= follows;
-    }
-}
-
-static void prepare_contacts(tribo_ws *ws, const ti_frame *f, int k, const double *p) {
-    ti_scratch *s = ws->scratch;
-    for (int i = f->island[k].con0; i < f->island[k].con0 + f->island[k].ncon; i++)
-        if (f->mode[i] != TRIBO_BREAK)
-            ti_contact_rates(ws, f, i, p, ti_frame_reference(ws, f, k, i).ref_gap, s->rate, s->turns);
-}
-
-/* Of a body's twelve columns the first six: a unit free velocity, M; then the pose, whose rotation moves the free
- * velocity too. */
-static void body_rhs(const ti_link *l, const ti_link_jac *j, double *r) {
-    for (int e = 0; e < 3; e++)
-        r[TI_PANEL * e + e] = l->mass, ti_store3(r + TI_PANEL * (3 + e) + 3, ti_load3(l->I.m[e]));
-    if (j->centred) return;
-    ti_mat ang = ti_matmul(&l->I, &j->wf_th);
-    for (int e = 0; e < 3; e++) {
-        ti_store3(r + TI_PANEL * e + 9, ti_scale(l->mass, ti_load3(j->vf_th.m[e])));
-        ti_store3(r + TI_PANEL * (3 + e) + 9, ti_load3(ang.m[e]));
-    }
-}
-
-static void contact_rhs(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, int k, int moving, double *r,
-                        double *dc) {
-    const ti_con *c = &f->con[i];
-    const ti_scratch *s = ws->scratch;
-    ti_side sides[2] = {{0}, {0}};
-    for (int side = 0; side < 2; side++) {
-        int b = side ? c->b : c->a;
-        if (b < 0) continue;
-        int at = ti_blk_of_body(ws, b);
-        const ti_link_jac *jac = &s->link_jac[b];
-        sides[side] = (ti_side){.link = &ws->link[b],
-                                .xc_th = jac->centred ? NULL : &jac->xc_th,
-                                .v = f->phase[TI_HOLD].v[k] + 6 * at,
-                                .momentum = r + TI_PANEL * 6 * (at - is->blk0) + POSE};
-    }
-    const double *rate = s->rate + TI_COLLIDE_ROWS * POSE * (2 * i + moving);
-    double *c_dot = dc + 3 * TI_PANEL * (i - is->con0) + POSE;
-    ti_contact_pose_jac(c, sides, moving, rate, s->turns[2 * i + moving], f->phase[TI_HOLD].lambda[k] + 3 * i, TI_PANEL,
-                        c_dot);
-    for (int e = 0; e < POSE; e++) c_dot[2 * TI_PANEL + e] += rate[6 * POSE + e];
-}
-
-static void pose_rhs(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int body, int k, double *r,
-                     double *dc) {
-    body_rhs(&ws->link[body], &ws->scratch->link_jac[body], r + TI_PANEL * 6 * (ti_blk_of_body(ws, body) - is->blk0));
-    for (int i = is->con0; i < is->con0 + is->ncon; i++) {
-        if (f->mode[i] == TRIBO_BREAK) continue;
-        if (f->con[i].a == body) contact_rhs(ws, f, is, i, k, 0, r, dc);
-        if (f->con[i].b == body) contact_rhs(ws, f, is, i, k, 1, r, dc);
-    }
-}
-
 /* ---- sums over the points ---- */
 
-/* Add w X, the answer to the panel of `body`, to the sums. */
-static void add_panel(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int body, double w, const double *X,
-                      const target *t) {
+/* Add w times the rows' columns of `body` to the sums. */
+static void add_columns(const tribo_ws *ws, const ti_frame *f, const ti_free_rows *rows, int body, double w,
+                        const ti_free_columns *x, const target *t) {
     const ti_body *bodies = ws->model->body;
     int col = bodies[body].v;
-    for (int k = 0; k < 6 * is->nblk; k++) {
-        int row = t->nv + bodies[f->blk_tree[is->blk0 + k / 6]].v + k % 6;
-        const double *x = X + TI_PANEL * k;
+    for (int k = 0; k < 6 * rows->n; k++) {
+        int row = t->nv + bodies[f->blk_tree[rows->blk + k / 6]].v + k % 6;
         double *P = t->A ? at_A(t, row, t->nv + col) : at_B(t, row, col);
-        for (int e = 0; e < 6; e++) P[e] += w * x[e];
+        for (int e = 0; e < 6; e++) P[e] += w * x->P[e][k];
         if (!t->A) continue;
         double *Q = at_A(t, row, col);
-        for (int e = 0; e < 6; e++) Q[e] += w * x[6 + e];
+        for (int e = 0; e < 6; e++) Q[e] += w * x->Q[e][k];
     }
 }
 
-/* Numbers that move free velocities and inertias alone: by w P (dv_free - M^-1 dM (v - v_free)) at point k, with P in
- * the panel X of `body`. */
-static void add_along(tribo_ws *ws, const ti_frame *f, const ti_island *is, int body, int k, double w, const double *X,
-                      const ti_seeds *along) {
+/* Numbers that move free velocities and inertias alone: by w P (dv_free - M^-1 dM (v - v_free)) at point k, of the
+ * columns of `body`. */
+static void add_along(tribo_ws *ws, const ti_frame *f, const ti_free_rows *rows, int body, int k, double w,
+                      const ti_free_columns *x, const ti_seeds *along) {
     const ti_motion *m = &ws->motion;
     int at = ws->at_v[ti_blk_of_body(ws, body)];
     const double *v = f->phase[TI_HOLD].v[k] + at;
     for (int j = 0; j < along->n; j++) {
         const ti_link_diff *diffs = &ws->scratch->diff_dot[j * ws->model->size.nbody];
-        double push[6], less[6], *to = ws->scratch->next_dot + j * ws->model->size.nv + is->v0;
+        double push[6], less[6], *to = ws->scratch->next_dot + j * ws->model->size.nv + ws->at_v[rows->blk];
         ti_motion_free_jvp(m, body, diffs, push);
         for (int e = 0; e < 6; e++) less[e] = v[e] - ws->vfree[at + e];
         ti_motion_inertia_jvp(m, body, diffs, less, less);
         ti_motion_solve(m, body, less, less);
-        for (int row = 0; row < 6 * is->nblk; row++)
-            for (int e = 0; e < 6; e++) to[row] += w * X[TI_PANEL * row + e] * (push[e] - less[e]);
+        for (int row = 0; row < 6 * rows->n; row++)
+            for (int e = 0; e < 6; e++) to[row] += w * x->P[e][row] * (push[e] - less[e]);
     }
 }
 
@@ -204,17 +134,17 @@ static void finish_island(const tribo_ws *ws, const ti_frame *f, const ti_island
         }
 }
 
-/* The columns of `body` where its panel X is all there is: w X is not kept between. */
-static void finish_column(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int body, double w,
-                          const double *X, const target *t) {
-    for (int r = 0; r < is->nblk; r++, X += TI_PANEL * 6) {
+/* The rows' columns of `body` where they are all there is: w times them is not kept between. */
+static void finish_columns(const tribo_ws *ws, const ti_frame *f, const ti_free_rows *rows, int body, double w,
+                           const ti_free_columns *x, const target *t) {
+    for (int r = 0; r < rows->n; r++) {
         double P[36], Q[36] = {0};
         for (int i = 0; i < 6; i++)
             for (int e = 0; e < 6; e++) {
-                P[6 * i + e] = w * X[TI_PANEL * i + e];
-                if (t->A) Q[6 * i + e] = w * X[TI_PANEL * i + 6 + e];
+                P[6 * i + e] = w * x->P[e][6 * r + i];
+                if (t->A) Q[6 * i + e] = w * x->Q[e][6 * r + i];
             }
-        finish_block(ws, f->blk_tree[is->blk0 + r], body, P, Q, t);
+        finish_block(ws, f->blk_tree[rows->blk + r], body, P, Q, t);
     }
 }
 
@@ -230,17 +160,20 @@ static void finish_free(const tribo_ws *ws, int b, const target *t) {
 
 /* ---- islands and the step ---- */
 
-/* The panel of a pair of bodies of an island at point k, numbers `pair` in it: into v_dot. */
-static void solve_pair(tribo_ws *ws, const ti_frame *f, int island, int k, const ti_contact_problem *problem,
-                       const int *pair) {
-    ti_scratch *s = ws->scratch;
-    const ti_island *is = &f->island[island];
-    memset(s->r_dot[0], 0, sizeof(double) * TI_PANEL * 6 * (size_t)is->nblk);
-    memset(s->c_dot[0], 0, sizeof(double) * TI_PANEL * 3 * (size_t)is->ncon);
-    for (int e = pair[0]; e <= pair[1]; e++)
-        pose_rhs(ws, f, is, f->blk_tree[is->blk0 + e], ti_frame_point(f, island, TI_HOLD, k),
-                 s->r_dot[0] + HALF * (e - pair[0]), s->c_dot[0] + HALF * (e - pair[0]));
-    ti_contact_panel(ws->contact, problem, pair, s->r_dot[0], s->c_dot[0], s->v_dot, s->v_sum[TI_HOLD]);
+/* All columns of a point, for some rows. */
+static void pass_rows(tribo_ws *ws, const ti_frame *f, const ti_free_point *at, const ti_free_rows *rows, int npoint,
+                      const target *t) {
+    const ti_island *is = &f->island[at->island];
+    for (int b = is->blk0; b < is->blk0 + is->nblk; b++) {
+        ti_free_columns x;
+        int body = f->blk_tree[b];
+        ti_free_columns_of(ws, at, rows, body, t->A != NULL, &x);
+        if (npoint == 1)
+            finish_columns(ws, f, rows, body, at->weight, &x, t);
+        else
+            add_columns(ws, f, rows, body, at->weight, &x, t);
+        if (t->along) add_along(ws, f, rows, body, at->k, at->weight, &x, t->along);
+    }
 }
 
 static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, const double *p, const target *t) {
@@ -248,23 +181,16 @@ static tribo_status solve_island(tribo_ws *ws, const ti_frame *f, int island, co
     const ti_island *is = &f->island[island];
     ti_contact_problem problem = ti_step_problem(ws, f, island, TI_HOLD);
     ti_contact_solution solution = ti_frame_solution(f, island, TI_HOLD);
-    prepare_contacts(ws, f, island, p);
+    ti_free_rows_prepare(ws, f, island, p);
     for (int k = 0; k < solution.npoint; k++) {
         tribo_status status = ti_contact_factor(ws->contact, &problem, &solution, k);
         if (status < 0) return status;
-        for (int b = 0; b < is->nblk; b += 2) {
-            int pair[2] = {b, b + 1 < is->nblk ? b + 1 : b};
-            solve_pair(ws, f, island, k, &problem, pair);
-            for (int e = b; e <= pair[1]; e++) {
-                const double *X = s->v_dot + HALF * (e - b);
-                double w = solution.point[k].weight;
-                int body = f->blk_tree[is->blk0 + e];
-                if (solution.npoint == 1)
-                    finish_column(ws, f, is, body, w, X, t);
-                else
-                    add_panel(ws, f, is, body, w, X, t);
-                if (t->along) add_along(ws, f, is, body, ti_frame_point(f, island, TI_HOLD, k), w, X, t->along);
-            }
+        ti_free_point at = {f, island, ti_frame_point(f, island, TI_HOLD, k), solution.point[k].weight};
+        for (int b = is->blk0; b < is->blk0 + is->nblk; b += TI_FREE_ROWS / 6) {
+            int left = is->blk0 + is->nblk - b;
+            ti_free_rows rows = {.blk = b, .n = left < TI_FREE_ROWS / 6 ? left : TI_FREE_ROWS / 6};
+            ti_free_rows_solve(ws, &problem, is, &rows);
+            pass_rows(ws, f, &at, &rows, solution.npoint, t);
         }
         s->linear = ti_max(s->linear, ti_contact_linear_residual(ws->contact));
     }

@@ -11,7 +11,7 @@ root = pathlib.Path(sys.argv[1])
 # What is a free joint's, a free body's kernels, or two shapes' eighteen directions.
 OWN = {"src/model/state.c", "src/model/state.h", "src/dynamics/body.h", "src/dynamics/link.c", "src/dynamics/link.h",
        "src/dynamics/link_jac.c", "src/dynamics/spin.c", "src/dynamics/spin.h", "src/contact/system/six.c", "src/contact/system/six.h",
-       "src/backward/jacobian_free.c"}
+       "src/backward/jacobian_free.c", "src/backward/free_rows.c", "src/backward/free_rows.h"}
 OWN_ROOMS = ("src/collide/", "src/math/")
 # Where such a number is another one.
 OTHER = {"src/dynamics/drag.c": "moments of a box", "src/contact/law/erm.c": "impulse and residual together", "src/contact/law/noise.c": "coefficients",

@@ -204,9 +204,9 @@ void ti_contact_vjp(ti_contact_ws *ws, const ti_contact_problem *p, const double
  * gone. */
 bool ti_contact_respond(ti_contact_ws *ws, const ti_contact_problem *p, const double *c, double *v_dot,
                         double *lambda_dot);
-/* The error of ti_contact_vjp(), ti_contact_jvp() and ti_contact_panel() as solutions of the linear system of the last
- * ti_contact_factor(): the largest relative correction, in the norm of the energy, that one more refinement would make.
- * 1e-14 and less as a rule; NaN where something was not finite. */
+/* The error of ti_contact_vjp(), ti_contact_jvp() and ti_contact_panel_t() as solutions of the linear system of the
+ * last ti_contact_factor(): the largest relative correction, in the norm of the energy, that one more refinement would
+ * make. 1e-14 and less as a rule; NaN where something was not finite. */
 double ti_contact_linear_residual(const ti_contact_ws *ws);
 /* Whether the law depends on G = J M^-1 J' itself, as RaiSim's does, or its compliance does: then ti_contact_vjp() is
  * not the whole reverse, and there is no ti_contact_jvp(). */
