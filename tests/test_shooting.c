@@ -446,6 +446,35 @@ START_TEST(the_motion_that_a_step_was_taken_for_is_the_one_linearised_next) {
 }
 END_TEST
 
+/* Kicks of one kind that have died out leave of states what kicks of hardly any size leave. */
+START_TEST(kicks_that_have_died_out_leave_no_doubt) {
+    data d;
+    tribo_free_param f;
+    enum { NDX = 12 };
+    static double none[RECORDINGS][ROWS * NDX * NDX];
+    drops(&d, 1e-3, 4);
+    tribo_sysid_def def = one(&d, &f, "floor/restitution", 0.7);
+    def.window = 3;
+    tribo_sysid *s = make(&d, &def);
+    ck_assert_int_ge(ti_shooting_begin((ti_scales_init(s), s), true, false), 0);
+    for (int least = 0; least < 2; least++) {
+        s->kick[TI_KICK_LINEAR] = 0.1, s->kick[TI_KICK_ANGULAR] = least ? 1e-9 : 0;
+        if (!least) ck_assert_int_ge(ti_shooting_guess(s, s->theta), 0);
+        ck_assert_int_ge(ti_shooting_curvature(s), 0);
+        ck_assert_int_ge(ti_shooting_spread(s), 0);
+        for (int i = 0; i < RECORDINGS; i++) {
+            const double *cov = s->shooting->path[i].cov;
+            if (!least) memcpy(none[i], cov, sizeof none[i]);
+            for (int k = 0; k < ROWS * NDX; k++) {
+                double want = cov[k * NDX + k % NDX], got = none[i][k * NDX + k % NDX];
+                ck_assert_msg(fabs(got - want) < 1e-3 * want, "row %d, %d: %g, %g", k / NDX, k % NDX, got, want);
+            }
+        }
+    }
+    tribo_sysid_free(s), tribo_model_free(d.m);
+}
+END_TEST
+
 /* No two bounces have the same restitution: what the answer is depends on how soon after one a kick may come, and the
  * interval knows. The rest is what it is where that number of rows is named, to the bit, scales and motions too. */
 START_TEST(rows_between_kicks_that_are_not_named_are_in_the_interval) {
@@ -684,6 +713,7 @@ static Suite *suite(void) {
     tcase_add_test(few, what_is_put_back_does_not_spoil_the_answer);
     tcase_add_test(few, flights_have_the_noise_of_their_rows_from_the_first_motions_on);
     tcase_add_test(few, a_push_from_outside_is_a_kick);
+    tcase_add_test(few, kicks_that_have_died_out_leave_no_doubt);
     tcase_add_loop_test(few, rows_between_kicks_that_are_not_named_are_in_the_interval, 0, 2);
     tcase_add_test(few, an_answer_beside_the_best_one_is_found_out);
     tcase_add_test(t, friction_from_far_starts_with_one_answer);

@@ -100,7 +100,8 @@ static void spread_kick(const tribo_sysid *s, const ti_path *path, int row, doub
             double sum = 0;
             for (size_t k = 0; k < nd; k++) sum += M[i * nd + k] * gain[j * nb + k];
             for (size_t k = i > j ? i : j; k < nv; k++) sum += Q[k * nv + i] * Q[k * nv + j];
-            KPK[i * nv + j] = sum;
+            bool both = sigma[ti_kind_at(s, (int)i)] > 0 && sigma[ti_kind_at(s, (int)j)] > 0;
+            KPK[i * nv + j] = both ? sum : 0; /* L is that of a unit matrix where there are none */
         }
     for (size_t i = 0; i < nv; i++) {
         int kind = ti_kind_at(s, (int)i);
