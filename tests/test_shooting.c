@@ -485,7 +485,7 @@ START_TEST(rows_between_kicks_that_are_not_named_are_in_the_interval) {
     uneven_drops(&d, 1e-3, 0.1, 40 + 7 * (uint64_t)_i);
     for (int i = 0; i < 2; i++) {
         tribo_sysid_def def = one(&d, &f, "floor/restitution", 0.6);
-        def.window = i ? TI_ROWS : 0;
+        def.window = i ? TRIBO_SHOOTING_ROWS : 0;
         s[i] = fitted(&d, &def, &e[i], NULL);
     }
     const struct ti_shooting *chosen = s[0]->shooting, *told = s[1]->shooting;

@@ -189,6 +189,8 @@ int compare_sets(comparison *c, const identification *id, const tribo_sysid_def 
     part p = {.id = id, .def = *template};
     *c = (comparison){.n = sets->n + 1, .parts = (int)id->a->folds < id->r.n ? (int)id->a->folds : id->r.n};
     p.def.validation = 0;
+    /* parts are judged by their answers: nobody asks for the intervals of these, for which a second fit is made */
+    if (p.def.loss == TRIBO_LOSS_SHOOTING && !p.def.window) p.def.window = TRIBO_SHOOTING_ROWS;
     p.train = calloc(n, sizeof *p.train), p.held = calloc(n, sizeof *p.held), p.which = calloc(n, sizeof *p.which);
     c->of = calloc((size_t)c->n, sizeof *c->of);
     bool good = p.train && p.held && p.which && c->of;

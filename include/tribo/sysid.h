@@ -83,6 +83,10 @@ typedef struct tribo_recording {
  * does; a slide the first and the third, in m. */
 enum { TRIBO_BLOCK_POSITION, TRIBO_BLOCK_ROTATION, TRIBO_BLOCK_VELOCITY, TRIBO_BLOCK_ANGULAR, TRIBO_BLOCKS };
 
+/** Rows from node to node of TRIBO_LOSS_SHOOTING where `window` is 0: an answer with kicks is the same with it named,
+ * without the second fit that its intervals take. */
+enum { TRIBO_SHOOTING_ROWS = 3 };
+
 /** One fit in several processes, the ranks, on one machine or many. Each makes the same definition, of the same files,
  * and calls the same functions in the same order; recordings are dealt out, what comes of them is told to all, and no
  * bit depends on how many ranks there are. Where ranks turn out to have other numbers, which other files or another

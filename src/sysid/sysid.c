@@ -199,7 +199,8 @@ tribo_status tribo_sysid_new(const tribo_model *m, const tribo_sysid_def *def, t
     ti_plates(def, &self->z, self->plate);
     self->options = def->options ? *def->options : tribo_default_options();
     self->options.warm_start = false; /* so that no order of work changes a bit */
-    self->loss = def->loss, self->window = self->rows_chosen ? TI_ROWS : def->window, self->start = def->start;
+    self->loss = def->loss, self->window = self->rows_chosen ? TRIBO_SHOOTING_ROWS : def->window,
+    self->start = def->start;
     self->robust = def->robust, self->optimizer = def->optimizer, self->search = def->search;
     self->rate = def->rate > 0 ? def->rate : 0.02;
     self->seed = def->seed, self->stop = def->stop;

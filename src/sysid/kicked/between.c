@@ -49,9 +49,9 @@ tribo_status ti_shooting_other_rows(tribo_sysid *s) {
     size_t n = (size_t)s->nfree;
     if (!s->rows_chosen || !ti_kicked(s) || !n) return TRIBO_OK;
     keep(s, false), exchange(s);
-    s->window = 2 * TI_ROWS;
+    s->window = 2 * TRIBO_SHOOTING_ROWS;
     tribo_status status = fit(s);
-    s->window = TI_ROWS;
+    s->window = TRIBO_SHOOTING_ROWS;
     for (size_t a = 0; a < n; a++) h->by_rows[a] = status < 0 ? 0 : s->theta[a] - h->kept[a];
     *h = before;
     s->kick[TI_KICK_LINEAR] = linear, s->kick[TI_KICK_ANGULAR] = angular;

@@ -56,7 +56,6 @@ typedef struct ti_noise_sums {
 } ti_noise_sums;
 
 enum { TI_STARTS_MAX = 10, TI_GROW_FROM = 8, TI_HOPS_MAX = 96 };
-enum { TI_ROWS = 3 }; /* from kick to kick where that is left to the fit: docs/decisions/0027 */
 
 struct ti_shooting {
     ti_path *aside;  /* (nworker) motions tried in place of a recording's own */
