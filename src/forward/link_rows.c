@@ -71,9 +71,9 @@ void ti_side_end(tribo_ws *ws, ti_side_run *run) {
 }
 
 static bool goes_on(const ti_side_run *run, int body, int n, const ti_row_product *met) {
-    if (run->n != n || run->body != body) return false;
-    for (int k = 0; k < n; k++)
-        if (run->v[k] != met[k].v) return false;
+    if (run->n != n) return false;
+    for (int k = 0; k < n; k++) /* without one there is no body yet */
+        if (run->body != body || run->v[k] != met[k].v) return false;
     return true;
 }
 
