@@ -542,8 +542,9 @@ END_TEST
 static Suite *suite(void) {
     Suite *s = suite_create("batch");
     TCase *t = tcase_create("batch");
+    TCase *many = tagged_case(s, "many", "many");
     tcase_set_timeout(t, 300);
-    tcase_add_checked_fixture(t, setup, teardown);
+    tcase_add_checked_fixture(t, setup, teardown), tcase_add_checked_fixture(many, setup, teardown);
     tcase_add_test(t, threads_and_memory_change_no_bit);
     tcase_add_test(t, parts_are_the_whole);
     tcase_add_test(t, warm_starts_are_differentiated);
@@ -557,7 +558,7 @@ static Suite *suite(void) {
     tcase_add_test(t, jacobians_are_those_of_a_step);
     tcase_add_test(t, nothing_allocates_after_creation);
     tcase_add_test(t, any_allocation_may_fail);
-    tcase_add_test(t, many_short_worlds);
+    tcase_add_test(many, many_short_worlds);
     suite_add_tcase(s, t);
     return s;
 }

@@ -248,8 +248,9 @@ END_TEST
 static Suite *suite(void) {
     Suite *s = suite_create("convex");
     TCase *t = tcase_create("pairs");
+    TCase *many = tagged_case(s, "many", "many");
     tcase_set_timeout(t, 120);
-    tcase_add_test(t, the_least_gap_is_the_distance_or_the_depth);
+    tcase_add_test(many, the_least_gap_is_the_distance_or_the_depth);
     tcase_add_test(t, distances_are_those_of_planes);
     tcase_add_test(t, distances_of_geoms);
     tcase_add_test(t, what_rests_keeps_its_contacts);

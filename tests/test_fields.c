@@ -395,10 +395,11 @@ END_TEST
 static Suite *suite(void) {
     Suite *s = suite_create("fields");
     TCase *t = tcase_create("fields");
+    TCase *many = tagged_case(s, "many", "many");
     tcase_set_timeout(t, 120);
     tcase_add_test(t, balls_are_as_near_as_the_nearest_triangle);
     tcase_add_loop_test(t, a_flat_field_is_a_plane, 0, SHAPES);
-    tcase_add_test(t, distances_are_those_of_the_nearest_triangle);
+    tcase_add_test(many, distances_are_those_of_the_nearest_triangle);
     tcase_add_test(t, bad_fields_are_refused);
 #ifdef TI_PNG
     tcase_add_test(t, images_are_heights);

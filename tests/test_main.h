@@ -12,6 +12,14 @@
 
 static Suite *suite(void);
 
+/* A case of many numbers through lines that others run too, left out where they would take minutes: "repeated" under
+ * the sanitizers and valgrind, "many" under valgrind alone (CK_EXCLUDE_TAGS, docs/testing.md). */
+static inline TCase *tagged_case(Suite *s, const char *name, const char *tag) {
+    TCase *t = tcase_create(name);
+    tcase_set_tags(t, tag), tcase_set_timeout(t, 300), suite_add_tcase(s, t);
+    return t;
+}
+
 int main(void) {
     SRunner *runner = srunner_create(suite());
     srunner_set_fork_status(runner, CK_NOFORK);

@@ -772,20 +772,21 @@ END_TEST
 static Suite *suite(void) {
     Suite *s = suite_create("sysid");
     TCase *t = tcase_create("short"), *fits = tcase_create("long");
+    TCase *many = tagged_case(s, "short", "many");
     tcase_set_timeout(t, 300), tcase_set_timeout(fits, 300);
     tcase_add_test(t, maps_keep_parameters_physical_and_know_their_derivative);
     tcase_add_test(t, every_optimizer_estimates_starts_along);
     tcase_add_test(t, flights_are_fitted_and_their_first_rows_found);
     tcase_add_test(t, the_seed_chooses_what_is_held_out);
     tcase_add_test(t, errors_are_the_distances_of_a_prediction);
-    tcase_add_test(t, predictions_leave_a_fit_as_it_is);
+    tcase_add_test(many, predictions_leave_a_fit_as_it_is);
     tcase_add_test(t, bad_definitions_are_refused);
     tcase_add_test(t, a_stop_keeps_the_best_so_far);
     tcase_add_test(t, gradients_of_each_loss_agree_with_differences);
-    tcase_add_test(t, friction_of_a_slide_from_far_starts);
+    tcase_add_test(many, friction_of_a_slide_from_far_starts);
     tcase_add_test(t, mass_friction_and_restitution_of_a_collision);
     tcase_add_test(t, size_gravity_and_restitution_of_a_drop);
-    tcase_add_test(t, the_optimizers_agree);
+    tcase_add_test(many, the_optimizers_agree);
     tcase_add_test(t, a_search_goes_on_where_a_descent_is_stuck);
     tcase_add_test(t, tosses_are_descended_to_the_truth);
     tcase_add_test(fits, poses_alone_with_the_start_estimated_along);

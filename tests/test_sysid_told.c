@@ -151,10 +151,11 @@ END_TEST
 static Suite *suite(void) {
     Suite *s = suite_create("sysid_told");
     TCase *t = tcase_create("core");
+    TCase *repeated = tagged_case(s, "repeated", "repeated");
     tcase_set_timeout(t, 60);
     tcase_add_test(t, noise_is_in_what_is_measured);
     tcase_add_test(t, the_inertia_that_acts_is_told);
-    tcase_add_test(t, enough_friction_is_any);
+    tcase_add_test(repeated, enough_friction_is_any);
     tcase_add_test(t, intervals_before_a_fit);
     suite_add_tcase(s, t);
     return s;

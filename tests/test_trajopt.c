@@ -605,6 +605,7 @@ END_TEST
 static Suite *suite(void) {
     Suite *s = suite_create("trajopt");
     TCase *c = tcase_create("trajopt");
+    TCase *many = tagged_case(s, "many", "many");
     tcase_set_timeout(c, 0);
     tcase_add_test(c, residuals);
     tcase_add_test(c, norms);
@@ -618,7 +619,7 @@ static Suite *suite(void) {
     tcase_add_test(c, constraints);
     tcase_add_test(c, constraints_from_below);
     tcase_add_test(c, methods_and_workers);
-    tcase_add_test(c, minima_within_bounds);
+    tcase_add_test(many, minima_within_bounds);
     tcase_add_loop_test(c, steep_and_straight, 0, TRIBO_METHOD_NEWTON + 1);
     tcase_add_test(c, given_up);
     suite_add_tcase(s, c);

@@ -197,10 +197,11 @@ END_TEST
 static Suite *suite(void) {
     Suite *s = suite_create("trajopt newton");
     TCase *c = tcase_create("all");
+    TCase *many = tagged_case(s, "many", "many");
     tcase_set_timeout(c, 0);
     tcase_add_loop_test(c, second_derivatives, 0, 2);
     tcase_add_test(c, kept_while_they_hold);
-    tcase_add_loop_test(c, stopped_by_the_clock, 0, 2);
+    tcase_add_loop_test(many, stopped_by_the_clock, 0, 2);
     tcase_add_test(c, few_passes_when_warm);
     suite_add_tcase(s, c);
     return s;

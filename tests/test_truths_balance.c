@@ -305,7 +305,7 @@ static void stone(tribo_builder *b, int k, double inner, double outer, double mu
     const double half = PI / STONES / 2, y = 0.1, area = half * (outer * outer - inner * inner);
     double mid = (2 * k + 1) * half, far = 2. / 3 * (pow(outer, 3) - pow(inner, 3)) / (outer * outer - inner * inner);
     double vertex[8][3];
-    char name[16];
+    char name[24];
     tribo_body_def d = tribo_default_body();
     tribo_mesh_def shape = tribo_default_mesh();
     tribo_geom_def g = tribo_default_geom();
