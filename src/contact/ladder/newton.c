@@ -50,8 +50,8 @@ static double evaluate(ti_contact_ws *ws, const ti_contact_problem *p, const dou
         const ti_law_compliance *at = &Rc, *with = &R;
         ti_law_compliance soft[2];
         if (p->R || p->what || p->light) {
-            soft[0] = ti_contact_stiffness(p, i, Rc), soft[1] = ti_contact_stiffness(p, i, R);
-            at = soft, with = soft + 1;
+            soft[0] = ti_contact_stiffness(p, i, Rc), at = soft;
+            if (!(flags & CHORD)) soft[1] = ti_contact_stiffness(p, i, R), with = soft + 1;
         }
         double c[3] = {u[0] + at->t * l[0], u[1] + at->t * l[1], u[2] + at->n * l[2]}, F[3];
         unsigned char mode = flags & CHOOSE ? TI_MODE_FREE : modes[i];

@@ -119,8 +119,28 @@ double ti_paths_made_of(const ti_paths *s, const double *minv, const double *lam
  * what both share. Lanes beyond a velocity meet what its row has there, so `along` is zero there or not used any more.
  */
 
+/* The first n of a lane. */
+TI_INLINE mask4 first_lanes(int n) {
+    static const long long head[2 * LANE] = {-1, -1, -1, -1};
+    return *(const mask4 *)(head + LANE - (n < 0 ? 0 : n < LANE ? n : LANE));
+}
+
+/* In whole lanes, of which what is before `from` and beyond `to` stays: behind its numbers one by one a lane is slow to
+ * load. */
 TI_INLINE void gather(int from, int to, const int *way, const double *x, double *along) {
-    for (int a = from; a < to; a++) along[a] = x[way[a]];
+    for (int b = from & ~(LANE - 1); b < to; b += LANE) {
+        vec4 lane;
+        TI_UNROLL for (int k = 0; k < LANE; k++) lane[k] = x[way[b + k < to ? b + k : to - 1]];
+        mask4 in = first_lanes(to - b) & ~first_lanes(from - b), *at = (mask4 *)(along + b);
+        *at = ((mask4)lane & in) | (*at & ~in);
+    }
+}
+
+/* x = 0 from there to the end of the lane that ends with `to` or beyond. */
+TI_INLINE void clear(int from, int to, double *x) {
+    int b = from & ~(LANE - 1);
+    if (b < from) *(mask4 *)(x + b) &= first_lanes(from - b), b += LANE;
+    for (; b < to; b += LANE) *(vec4 *)(x + b) = (vec4){0, 0, 0, 0};
 }
 
 TI_INLINE double dot_lanes(int n, const double *row, const double *along) {
@@ -135,7 +155,7 @@ static TI_CLONES void mv(const ti_paths *paths, const double *x, double *y) {
     memset(y, 0, (size_t)s->n * sizeof *y);
     for (const ti_run *r = s->run, *end = r + s->nrun; r < end; r++) {
         gather(r->share, r->n, r->way, x, along);
-        memset(sums + r->share, 0, (size_t)(ti_lanes_padded(r->n) - r->share) * sizeof *sums);
+        clear(r->share, r->n, sums);
         for (int at = r->n - 1; at >= r->top; at--) {
             const double *row = s->M + s->at[r->way[at]];
             y[r->way[at]] += sums[at] + dot_lanes(at + 1, row, along);
@@ -164,7 +184,7 @@ static TI_CLONES void solve(const ti_paths *paths, const double *l, const double
     }
     for (const ti_run *r = end - 1; r >= s->run; r--) {
         gather(r->left, r->top, r->way, x, along);
-        memset(along + r->top, 0, (size_t)(ti_lanes_padded(r->top) - r->top) * sizeof *along);
+        clear(r->top, r->top, along);
         for (int at = r->top; at < r->n; at++) { /* those of the run one by one: a lane just stored is slow to load */
             int k = r->way[at];
             const double *row = l + s->at[k];
