@@ -6,9 +6,9 @@
  *
  * SCENE is boxes-N, balls-N, wall-ROWS (20 bricks wide), tower-N, tilted-N, hopper-N or apart-N; by default a few of
  * each. Steps of 2 ms, warm starts in both engines, seconds of CPU time of this thread. `rise` is the most that energy
- * rose in a step, `creep` how far the body that moved most is from where it was after a tenth of the steps. --seed
- * (1) is of where bodies start, in heaps and the hopper; --reverse times the reverse of the rollout, --alone leaves
- * MuJoCo out, --raw leaves answers as solvers stop.
+ * rose in a step, `deep` the deepest overlap, `creep` how far the body that moved most is from where it was after a
+ * tenth of the steps. --seed (1) is of where bodies start, in heaps and the hopper; --reverse times the reverse of the
+ * rollout, --alone leaves MuJoCo out, --raw leaves answers as solvers stop.
  */
 #include "bench.h"
 #include "mujoco.h"
@@ -158,7 +158,7 @@ static bool write_scene(const char *name, const char *path) {
 typedef struct result {
     double mean, worst, residual, reverse; /* ms; reverse: a step's, in means */
     double load, room;                     /* s to load; KB a body that the model and the steps took */
-    double rise, creep;                    /* J; m */
+    double rise, deep, creep;              /* J; m */
     int contacts, unconverged, iterations;
 } result;
 
@@ -225,6 +225,7 @@ static result run(const char *path) {
         r.mean += spent / options.steps, r.worst = fmax(r.worst, spent), r.iterations += info->iterations;
         r.residual = fmax(r.residual, info->residual), r.unconverged += s == TRIBO_NOT_CONVERGED;
         if (info->ncon > r.contacts) r.contacts = info->ncon;
+        r.deep = fmax(r.deep, info->penetration);
         double now = tribo_energy(m, p, x);
         r.rise = fmax(r.rise, now - energy), energy = now;
     }
@@ -246,8 +247,8 @@ static void bench(const char *name) {
     result r = run(path);
     mujoco *other = options.alone ? NULL : mujoco_open(path);
     double worst = 0, mean = other ? mujoco_pace(other, options.steps, &worst) : 0;
-    printf("%-12s %9.3f %9.2f %8d %11d %9.1e %6.1f %7.2f %6.1f %7.1e %7.1e", name, r.mean, r.worst, r.contacts,
-           r.unconverged, r.residual, (double)r.iterations / options.steps, r.load, r.room, r.rise, r.creep);
+    printf("%-12s %9.3f %9.2f %8d %11d %9.1e %6.1f %7.2f %6.1f %7.1e %7.1e %7.1e", name, r.mean, r.worst, r.contacts,
+           r.unconverged, r.residual, (double)r.iterations / options.steps, r.load, r.room, r.rise, r.deep, r.creep);
     if (options.reverse) printf(" %8.2f", r.reverse);
     if (other) printf(" %9.3f %9.2f %7.2f", 1e3 * mean, 1e3 * worst, r.mean / (1e3 * mean));
     printf("\n");
@@ -286,9 +287,9 @@ int main(int argc, char **argv) {
             i++;
         else
             names[n++] = argv[i];
-    printf("%-12s %9s %9s %8s %11s %9s %6s %7s %6s %7s %7s%s %9s %9s %7s\n", "scene", "mean, ms", "worst", "contacts",
-           "unconverged", "residual", "its", "load, s", "KB", "rise, J", "creep", options.reverse ? "  reverse" : "",
-           "MuJoCo's", "worst", "ratio");
+    printf("%-12s %9s %9s %8s %11s %9s %6s %7s %6s %7s %7s %7s%s %9s %9s %7s\n", "scene", "mean, ms", "worst",
+           "contacts", "unconverged", "residual", "its", "load, s", "KB", "rise, J", "deep", "creep",
+           options.reverse ? "  reverse" : "", "MuJoCo's", "worst", "ratio");
     for (int i = 0; i < n; i++) bench(names[i]);
     for (size_t i = 0; n == 0 && i < sizeof usual / sizeof *usual; i++) bench(usual[i]);
     return 0;
