@@ -120,9 +120,9 @@ double ti_paths_made_of(const ti_paths *s, const double *minv, const double *lam
  */
 
 /* The first n of a lane. */
-TI_INLINE mask4 first_lanes(int n) {
+TI_INLINE const mask4 *first_lanes(int n) {
     static const long long head[2 * LANE] = {-1, -1, -1, -1};
-    return *(const mask4 *)(head + LANE - (n < 0 ? 0 : n < LANE ? n : LANE));
+    return (const mask4 *)(head + LANE - (n < 0 ? 0 : n < LANE ? n : LANE));
 }
 
 /* In whole lanes, of which what is before `from` and beyond `to` stays: behind its numbers one by one a lane is slow to
@@ -131,7 +131,7 @@ TI_INLINE void gather(int from, int to, const int *way, const double *x, double 
     for (int b = from & ~(LANE - 1); b < to; b += LANE) {
         vec4 lane;
         TI_UNROLL for (int k = 0; k < LANE; k++) lane[k] = x[way[b + k < to ? b + k : to - 1]];
-        mask4 in = first_lanes(to - b) & ~first_lanes(from - b), *at = (mask4 *)(along + b);
+        mask4 in = *first_lanes(to - b) & ~*first_lanes(from - b), *at = (mask4 *)(along + b);
         *at = ((mask4)lane & in) | (*at & ~in);
     }
 }
@@ -139,7 +139,7 @@ TI_INLINE void gather(int from, int to, const int *way, const double *x, double 
 /* x = 0 from there to the end of the lane that ends with `to` or beyond. */
 TI_INLINE void clear(int from, int to, double *x) {
     int b = from & ~(LANE - 1);
-    if (b < from) *(mask4 *)(x + b) &= first_lanes(from - b), b += LANE;
+    if (b < from) *(mask4 *)(x + b) &= *first_lanes(from - b), b += LANE;
     for (; b < to; b += LANE) *(vec4 *)(x + b) = (vec4){0, 0, 0, 0};
 }
 
