@@ -16,13 +16,6 @@ typedef struct solid {
     double mass, size[3], pos[3], quat[4], v[6];
 } solid;
 
-static void rotate(const double *q, const double *v, double *out) {
-    double t[3];
-    for (int i = 0; i < 3; i++) t[i] = 2 * (q[1 + (i + 1) % 3] * v[(i + 2) % 3] - q[1 + (i + 2) % 3] * v[(i + 1) % 3]);
-    for (int i = 0; i < 3; i++)
-        out[i] = v[i] + q[0] * t[i] + q[1 + (i + 1) % 3] * t[(i + 2) % 3] - q[1 + (i + 2) % 3] * t[(i + 1) % 3];
-}
-
 /* A body whose centre of mass, inertia and geom are all off its frame, so that no derivative is zero by symmetry. pos,
  * quat and v are the geom's, all in the world; v_frame (6) is the frame's. */
 static void add_solid(tribo_builder *b, const solid *s, tribo_material mat, double *v_frame) {

@@ -17,18 +17,6 @@ static world flying(const double *I) {
     return world_new(b, H);
 }
 
-static void rotate(const double *q, const double *v, double *out) { /* by a unit quaternion */
-    double t[3];
-    for (int i = 0; i < 3; i++) {
-        int j = (i + 1) % 3, k = (i + 2) % 3;
-        t[i] = 2 * (q[1 + j] * v[k] - q[1 + k] * v[j]);
-    }
-    for (int i = 0; i < 3; i++) {
-        int j = (i + 1) % 3, k = (i + 2) % 3;
-        out[i] = v[i] + q[0] * t[i] + q[1 + j] * t[k] - q[1 + k] * t[j];
-    }
-}
-
 /* Angular momentum in the world and twice the energy of a state of a flying body. */
 static double momentum(const double *I, const double *x, double *L) {
     double body[3], energy = 0;

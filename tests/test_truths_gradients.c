@@ -428,13 +428,6 @@ START_TEST(order_does_not_matter) {
 }
 END_TEST
 
-static void rotate(const double *q, const double *v, double *out) {
-    double t[3];
-    for (int i = 0; i < 3; i++) t[i] = 2 * (q[1 + (i + 1) % 3] * v[(i + 2) % 3] - q[1 + (i + 2) % 3] * v[(i + 1) % 3]);
-    for (int i = 0; i < 3; i++)
-        out[i] = v[i] + q[0] * t[i] + q[1 + (i + 1) % 3] * t[(i + 2) % 3] - q[1 + (i + 2) % 3] * t[(i + 1) % 3];
-}
-
 static void compare_frames(rounding tol) {
     enum { N = 60 };
     static const double turn[4] = {0.5, 0.5, -0.1, 0.7}; /* of length 1 */

@@ -172,6 +172,14 @@ static inline double world_q(const world *w, int k, int body, int i) {
 static inline double world_v(const world *w, int k, int body, int i) {
     return w->X[k * w->n.nx + w->n.nq + 6 * body + i];
 }
+/* v turned by the unit quaternion q. */
+static inline void rotate(const double *q, const double *v, double *out) {
+    double t[3];
+    for (int i = 0; i < 3; i++) t[i] = 2 * (q[1 + (i + 1) % 3] * v[(i + 2) % 3] - q[1 + (i + 2) % 3] * v[(i + 1) % 3]);
+    for (int i = 0; i < 3; i++)
+        out[i] = v[i] + q[0] * t[i] + q[1 + (i + 1) % 3] * t[(i + 2) % 3] - q[1 + (i + 2) % 3] * t[(i + 1) % 3];
+}
+
 /* Where the velocity of a body stands in x0, and pose and velocity in a tangent. */
 static inline double *world_v0(const world *w, int body) {
     return w->x0 + w->n.nq + 6 * body;

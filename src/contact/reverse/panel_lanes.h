@@ -43,6 +43,21 @@ extern const ti_panel_steps ti_panel_trees, ti_panel_six;
                                       const ti_panel_equations *e, int time) {                                         \
         return how(lanes, ws, p, e, time);                                                                             \
     }
+/* The table `name` of begin(), correct() and finish() of a file. */
+#define TI_PANEL_STEPS(name, by_rate)                                                                                  \
+    TI_PANEL_STEP(one_begin, begin, 1)                                                                                 \
+    TI_PANEL_STEP(two_begin, begin, 2)                                                                                 \
+    TI_PANEL_STEP(all_begin, begin, LANES)                                                                             \
+    TI_PANEL_STEP(one_again, correct, 1)                                                                               \
+    TI_PANEL_STEP(two_again, correct, 2)                                                                               \
+    TI_PANEL_STEP(all_again, correct, LANES)                                                                           \
+    TI_PANEL_STEP(one_finish, finish, 1)                                                                               \
+    TI_PANEL_STEP(two_finish, finish, 2)                                                                               \
+    TI_PANEL_STEP(all_finish, finish, LANES)                                                                           \
+    const ti_panel_steps name = {{one_begin, two_begin, all_begin},                                                    \
+                                 {one_again, two_again, all_again},                                                    \
+                                 {one_finish, two_finish, all_finish},                                                 \
+                                 by_rate};
 
 /* ---- rows of contacts ---- */
 

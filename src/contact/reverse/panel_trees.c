@@ -145,15 +145,4 @@ TI_INLINE double finish(int lanes, const ti_contact_ws *ws, const ti_contact_pro
     return 0;
 }
 
-TI_PANEL_STEP(one_begin, begin, 1)
-TI_PANEL_STEP(two_begin, begin, 2)
-TI_PANEL_STEP(all_begin, begin, LANES)
-TI_PANEL_STEP(one_again, correct, 1)
-TI_PANEL_STEP(two_again, correct, 2)
-TI_PANEL_STEP(all_again, correct, LANES)
-TI_PANEL_STEP(one_finish, finish, 1)
-TI_PANEL_STEP(two_finish, finish, 2)
-TI_PANEL_STEP(all_finish, finish, LANES)
-
-const ti_panel_steps ti_panel_trees = {
-    {one_begin, two_begin, all_begin}, {one_again, two_again, all_again}, {one_finish, two_finish, all_finish}, true};
+TI_PANEL_STEPS(ti_panel_trees, true)
