@@ -1,6 +1,7 @@
 /* newton.c -- semismooth Newton on the contact law, and what follows once the modes are known. */
 #include "contact/work/workspace.h"
 #include "math/lanes.h"
+#include <float.h>
 #include <math.h>
 
 static double largest(const double *a, int n) {
@@ -290,17 +291,24 @@ bool ti_contact_steer(ti_contact_ws *ws, const ti_contact_problem *p, double R, 
     return true;
 }
 
+double ti_contact_rounding(const ti_contact_ws *ws, const ti_contact_problem *p, double R) {
+    double most = largest(ws->lambda, 3 * p->nc);
+    return most > 0 ? DBL_EPSILON * ws->unit_c / (R * most) : 0;
+}
+
 /* A step from nearby, relative to what there is, and what rounding leaves of it, about. */
 static const double NEARBY = 0.03, LEAVES = 1e-8;
 
 /* A step with new factors squares the error, to within the conditioning; one with old factors shrinks it by a factor of
  * a million, and so does any step after the first where the law is linear, whose factors stay: by what steps of the
  * same system have shown. Steps of the sizes below leave nothing but rounding. Roughly: one step from nearby will do
- * where the law is linear. */
+ * where the law is linear. Steps that no longer shrink and are no larger than rounding over R are as good, up to what
+ * derivatives bear. */
 static bool settle(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R, bool roughly) {
     ti_law_compliance Rk = ti_contact_compliance(R);
     double before = HUGE_VAL;
     bool again = true, linear = is_linear(ws, p);
+    double rounding = 0;
     if (!(from > 0)) ws->shrink = 1;
     if (from > 0 && !linear) ti_contact_approach(ws, p, from, R); /* else the first step arrives from anywhere */
     for (int it = 0; it < 15; it++) {
@@ -320,11 +328,12 @@ static bool settle(ti_contact_ws *ws, const ti_contact_problem *p, double from, 
             return true;
         }
         if (change < (again ? 1e-9 : 1e-10)) return true;
-        if ((again || linear) && it > 0 && before < 1e-6 && change > 0.25 * before) return true;
+        if (it == 4) rounding = ti_min(16 * ti_contact_rounding(ws, p, R), 5e-6);
+        if ((again || linear) && it > 0 && before < ti_max(1e-6, rounding) && change > 0.25 * before) return true;
         again = !linear && (change > 1e-5 || change > 0.01 * before);
         before = change;
     }
-    return before < 1e-6;
+    return before < ti_max(1e-6, rounding);
 }
 
 bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R) {

@@ -2,7 +2,6 @@
  * derivatives are of. docs/math.md eq. (35a), (36), (461) to (463).
  */
 #include "contact/ladder/points.h"
-#include <float.h>
 #include <math.h>
 
 /* dv, dlambda := R times the derivative by R of those that have the impulses x, with the factors at R in ws: as
@@ -214,13 +213,6 @@ static double solve_at(ti_contact_ws *ws, const ti_contact_problem *p, double R,
     return curved;
 }
 
-/* What rounding alone makes of the curvature at compliance R, where contacts are redundant: it grows as R falls. */
-static double rounding_at(const ti_contact_ws *ws, const ti_contact_problem *p, double R) {
-    double most = 0;
-    for (int k = 0; k < 3 * p->nc; k++) most = ti_max(most, fabs(ws->lambda[k]));
-    return most > 0 ? 32 * DBL_EPSILON * ws->unit_c / (R * most) : 0;
-}
-
 /* Derivatives are those of two points, docs/math.md eq. (36): the one at R, and that at 2 R, sought from what s has of
  * it. They are in v1, l1 and v2, l2 then. */
 static bool second_point(ti_contact_ws *ws, const ti_contact_problem *p, ti_contact_solution *s) {
@@ -411,7 +403,8 @@ void ti_ladder_finish(ti_contact_ws *ws, const ti_contact_problem *p, double R, 
         return;
     }
     bool shared = curved > CURVED && redundant(ws, p, R);
-    double more = ti_max(CURVED, shared ? rounding_at(ws, p, R) : 0), least = (shared ? 2e-9 : 2e-13) * ws->r0;
+    double more = ti_max(CURVED, shared ? 32 * ti_contact_rounding(ws, p, R) : 0),
+           least = (shared ? 2e-9 : 2e-13) * ws->r0;
     for (double before = HUGE_VAL; curved > more && curved < 0.1 * before && R > least; R *= 0.1) {
         ti_contact_approach(ws, p, R, 0.1 * R);
         before = curved, curved = solve_at(ws, p, 0.1 * R, 0.1 * curved, g, s);
