@@ -198,11 +198,12 @@ static void from_starts(const experiment *e, const tribo_model *m, data_set *d, 
     tribo_free_param free[MOST][FREE];
     tribo_estimate est[MOST][FREE];
     tribo_progress now = {0};
-    double middle[FREE], error[FREE], list[MOST];
+    double middle[FREE], error[FREE], list[MOST], loss[MOST];
+    bool warned[MOST];
     int n = 0, agree = 0;
     for (int k = 0; k < set->starts && k < MOST; k++) {
         choose(e, m, d, log(10), free[n]);
-        n += estimate(e, m, d, nrec, set, free[n], &now, est[n], NULL) >= 0;
+        if (estimate(e, m, d, nrec, set, free[n], &now, est[n], &warned[n]) >= 0) loss[n++] = now.loss;
     }
     for (int i = 0; i < e->nfree && n; i++) {
         for (int k = 0; k < n; k++) list[k] = est[k][i].estimate;
@@ -214,11 +215,10 @@ static void from_starts(const experiment *e, const tribo_model *m, data_set *d, 
         bool same = true;
         for (int i = 0; i < e->nfree; i++) same &= fabs(est[k][i].estimate - middle[i]) < 0.5 * error[i];
         agree += same;
-        for (int i = 0; i < e->nfree && (set->each || !same); i++)
-            printf("  %s %.4g -> %.5g +- %.2g%s", e->free[i], free[k][i].start, est[k][i].estimate, est[k][i].std_error,
-                   i + 1 < e->nfree ? ";"
-                   : same           ? "\n"
-                                    : " elsewhere\n");
+        if (same && !set->each) continue;
+        for (int i = 0; i < e->nfree; i++)
+            printf("  %s %.4g -> %.5g +- %.2g;", e->free[i], free[k][i].start, est[k][i].estimate, est[k][i].std_error);
+        printf(" loss %.6g%s%s\n", loss[k], warned[k] ? ", more left than noise" : "", same ? "" : ", elsewhere");
     }
     printf("%s: %d of %d starts agree:", e->name, agree, set->starts);
     for (int i = 0; i < e->nfree; i++) printf(" %s %.5g +- %.2g", e->free[i], middle[i], error[i]);

@@ -111,11 +111,13 @@ START_TEST(friction_from_far_starts_with_one_answer) {
 END_TEST
 
 /* Under friction with which nothing slips no slope leads to less: it is sought along its range, between the places that
- * are looked at there, and where motions that suit rolling have others first. */
+ * are looked at there, and where motions that suit rolling have others first. With the last two sets the first rows
+ * already leave so much that such a fit is given up. */
 START_TEST(friction_of_bounces_from_where_nothing_slips) {
     static const double starts[] = {0.02, 0.13, 0.25, 0.45};
+    static const uint64_t seeds[] = {4, 5, 6, 57};
     data d;
-    skids(&d, 1e-3, 4 + (uint64_t)_i);
+    skids(&d, 1e-3, seeds[_i]);
     for (int k = 0; k < 4; k++) {
         tribo_free_param f[2] = {named(&d, "floor/restitution", 0.5), named(&d, "floor/friction", starts[k])};
         tribo_estimate e[2];
@@ -717,7 +719,7 @@ static Suite *suite(void) {
     tcase_add_loop_test(few, rows_between_kicks_that_are_not_named_are_in_the_interval, 0, 2);
     tcase_add_test(few, an_answer_beside_the_best_one_is_found_out);
     tcase_add_test(t, friction_from_far_starts_with_one_answer);
-    tcase_add_loop_test(few, friction_of_bounces_from_where_nothing_slips, 0, 2);
+    tcase_add_loop_test(few, friction_of_bounces_from_where_nothing_slips, 0, 4);
     tcase_add_test(t, intervals_hold_the_truth_where_the_start_is_estimated_too);
     tcase_add_test(t, what_ends_at_a_bound_or_moves_nothing_is_told);
     tcase_add_test(t, the_scatter_over_blocks_is_the_curvature_unless_errors_go_on);

@@ -142,8 +142,8 @@ static tribo_status cost_led(tribo_sysid *s, double much, double *cost) {
 
 /* The same where starts follow: those of an answer that is nearly right suit its numbers, and cost more with others. */
 static tribo_status cheapest_led(tribo_sysid *s, int a, double *place, double *least) {
-    const double near = 300; /* above what they cost as they are */
-    double low, high, much = *least + near, cost;
+    const double near = 300; /* above twice what they cost as they are: at the right number they may cost that, too */
+    double low, high, much = 2 * s->shooting->cost + near, cost;
     tribo_status status = ti_shooting_keep(s), back;
     if (!ti_shooting_searches(s, a, &low, &high)) return status;
     for (int j = -1; j < TI_PLACES && status >= 0; j++) { /* first where the plain look has ended */
@@ -169,7 +169,7 @@ static tribo_status scan(tribo_sysid *s, bool *found) {
         if (s->H[(size_t)a * (size_t)(s->nfree + 1)] >= 1 || !ti_shooting_searches(s, a, &low, &high)) continue;
         double least, place = cheapest(s, a, here, &least);
         if (s->stop && *s->stop) return TRIBO_INTERRUPTED;
-        if (!(least < most) && !s->shooting->hopeless) {
+        if (!(least < most)) {
             tribo_status status = cheapest_led(s, a, &place, &least);
             if (status < 0) return status;
         }
