@@ -83,6 +83,7 @@ static bool bounce_next(cube_world *w, int row) {
         spin(c, t);
         left = hit < left ? left - t : 0;
         if (left > 0) bounce(c, radius, 0.7, 0.05);
+        if (fabs(c->v[2]) < 1e-9 && c->x[2] <= radius) break; /* it lies, as in a soft floor of another's */
     }
     return true;
 }
