@@ -157,6 +157,12 @@ START_TEST(bases_are_fixed_or_free) {
     ck_assert_double_eq(m->p0[tribo_param_find(m, "u/range/upper")], 1);
     ck_assert_double_eq(m->joint[1].axis[0], 1);
     tribo_model_free(m);
+    write_file("test_urdf_a.urdf",
+               "<robot>" LINK("a") LINK("b") "<joint name='j' type='continuous'><parent link='a'/><child link='b'/>"
+                                             "<limit lower='1' upper='-1'/></joint></robot>");
+    ck_assert_msg(load("test_urdf_a.urdf", NULL, false, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    ck_assert(!m->joint[0].limited);
+    tribo_model_free(m);
     remove("test_urdf_a.urdf");
 }
 END_TEST
@@ -181,6 +187,13 @@ START_TEST(bad_robots_are_refused) {
         {"<robot>" LINK("a") LINK("b") "\n<joint name='j' type='revolute'><parent link='a'/><child link='b'/><limit "
                                        "lower='x'/></joint></robot>",
          "<limit lower>: `x` is not a number"},
+        {"<robot>" LINK("a") LINK("b") "\n<joint name='j' type='revolute'><parent link='a'/><child link='b'/><limit "
+                                       "lower='1' upper='-1'/></joint></robot>",
+         "<limit upper>: it is below `lower`"},
+        {"<robot>" LINK("a")
+             LINK("b") "\n<joint name='j' type='planar'><parent link='a'/><child link='b'/><axis/></joint></robot>",
+         "<axis xyz>: missing"},
+        {"<robot>" LINK("a") "\n" LINK("world") HINGE("j", "a", "world") "</robot>", "is the world's own"},
         {"<robot>\n<link name='a'><inertial><mass value='1'/></inertial></link></robot>",
          "<inertial inertia>: missing"},
         {"<robot>\n<link name='a'><collision/></link></robot>", "neither box, sphere, cylinder"},

@@ -294,6 +294,8 @@ static void read_body(ti_mjcf *r, xmlNode *node, int parent, int childclass, con
     matter has = {0};
     ti_mjcf_moves moves = {.way = TI_MOVES_NOT};
     ti_mjcf_judge(r, node, -1, "body");
+    const char *name = ti_xml_attr(&r->error, node, "name");
+    if (name && strcmp(name, "world") == 0) ti_xml_fail(&r->error, node, "name", "`world` is the world's own");
     childclass = ti_mjcf_enter(r, node, childclass, frame, &pose);
     ti_mjcf_moves_of(r, node, childclass, depth, &moves);
     bool mocap = is_mocap(r, node, depth, moves.way);

@@ -382,6 +382,8 @@ static void read_key(ti_mjcf *r, const xmlNode *key, double *q, double *v, doubl
     ti_mjcf_judge(r, key, -1, "keyframe");
     bool has_q = key_numbers(r, key, "qpos", q, size[0]), has_v = key_numbers(r, key, "qvel", v, size[1]);
     bool has_u = key_numbers(r, key, "ctrl", u, size[2]);
+    double time; /* says nothing here, but is a number */
+    ti_mjcf_numbers(r, key, -1, "time", &time, 1, 1);
     read_mocap(r, key);
     ti_mjcf_at(r, key);
     if (ti_mjcf_bad(r)) return;

@@ -54,7 +54,8 @@ static bool fixed_pulls(ti_mjcf *r, const xmlNode *tendon, pulls *p) {
         if (!ti_mjcf_numbers(r, c, -1, "coef", &coef, 1, 1)) ti_xml_fail(&r->error, c, "coef", "missing");
         if (ti_mjcf_bad(r) || !joint_pull(r, c, ti_xml_attr(&r->error, c, "joint"), coef, p)) return false;
     }
-    return true;
+    if (p->n == 0 && !ti_mjcf_bad(r)) ti_xml_fail(&r->error, tendon, NULL, "it has no joint");
+    return p->n > 0;
 }
 
 static bool tendon_pulls(ti_mjcf *r, const xmlNode *node, const char *name, pulls *p) {
@@ -246,6 +247,10 @@ static void read_actuator(ti_mjcf *r, xmlNode *node) {
     if (!joint && !tendon && !site) {
         if (r->nneed == before) ti_xml_fail(&r->error, node, NULL, "it pulls on nothing");
         return; /* or on what is on the list */
+    }
+    if (!!joint + !!tendon + !!site > 1) {
+        ti_xml_fail(&r->error, node, NULL, "it pulls on more than one of a joint, a tendon and a site");
+        return;
     }
     if (joint    ? !joint_pull(r, node, joint, 1, &p)
         : tendon ? !tendon_pulls(r, node, tendon, &p)

@@ -318,6 +318,9 @@ static void put_dynamics(urdf *u, const xmlNode *joint, xmlNode *to) {
     put_brakes(u, joint, to);
     if (!limit) return;
     numbers(u, limit, "lower", range, 1), numbers(u, limit, "upper", range + 1, 1);
+    const char *type = attr(u, joint, "type");
+    bool turns_on = type && strcmp(type, "continuous") == 0; /* whatever its limits */
+    if (range[0] > range[1] && !turns_on) ti_xml_fail(&u->error, limit, "upper", "it is below `lower`");
     if (range[0] < range[1]) {
         put_numbers(u, to, "range", range, 2);
         put(u, to, "limited", "true");
@@ -339,12 +342,18 @@ static void put_mimic(urdf *u, const xmlNode *joint, const char *name) {
     put(u, to, "joint1", name), put(u, to, "joint2", other), put_numbers(u, to, "polycoef", poly, 5);
 }
 
-static void put_axis(urdf *u, const xmlNode *joint, const char *type, xmlNode *body) {
-    double axis[3] = {1, 0, 0};
+/* About x where none is given. */
+static void axis_of(urdf *u, const xmlNode *joint, double *axis) {
     const xmlNode *given = child(joint, "axis");
+    axis[0] = 1, axis[1] = axis[2] = 0;
+    if (given && !numbers(u, given, "xyz", axis, 3)) ti_xml_fail(&u->error, given, "xyz", "missing");
+}
+
+static void put_axis(urdf *u, const xmlNode *joint, const char *type, xmlNode *body) {
+    double axis[3];
     const char *name = attr(u, joint, "name");
     xmlNode *to = add(u, body, "joint", joint);
-    if (given) numbers(u, given, "xyz", axis, 3);
+    axis_of(u, joint, axis);
     put(u, to, "name", name), put(u, to, "type", type), put_numbers(u, to, "axis", axis, 3);
     put_dynamics(u, joint, to), put_mimic(u, joint, name);
 }
@@ -353,10 +362,9 @@ static void put_axis(urdf *u, const xmlNode *joint, const char *type, xmlNode *b
 static void put_planar(urdf *u, const xmlNode *joint, xmlNode *body) {
     static const char *const END[3] = {"_TX", "_TY", "_RZ"};
     static const double AXIS[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    double axis[3] = {1, 0, 0};
-    const xmlNode *given = child(joint, "axis");
+    double axis[3];
     xmlNode *frame = add(u, body, "frame", joint);
-    if (given) numbers(u, given, "xyz", axis, 3);
+    axis_of(u, joint, axis);
     put_numbers(u, frame, "zaxis", axis, 3);
     for (int k = 0; k < 3; k++) {
         char name[NAME_ROOM];
