@@ -3,7 +3,9 @@
  *
  * The friction of each foot of a quadruped from a slip; mass and centre of a payload from angles and torques of an arm.
  *
- * usage: unknown [SETS [each]]     of each experiment, 1 by default; `each`: every set is printed */
+ * usage: unknown [SETS [FIRST [each]]]
+ *
+ * SETS of each experiment, 1 by default, with noise from seed FIRST on, 1 by default; `each`: every set is printed */
 #include "cubes.h"
 #include "example.h"
 #include "recorded.h"
@@ -86,26 +88,28 @@ static void unexcited(const experiment *e, recorded r) {
 }
 
 int main(int argc, char **argv) {
-    int sets = argc > 1 ? atoi(argv[1]) : 1;
+    int sets = argc > 1 ? atoi(argv[1]) : 1, first = argc > 2 ? atoi(argv[2]) : 1;
+    bool each = argc > 3;
     counts slip = {0}, payload = {0};
     tribo_estimate est[FREE];
     experiment feet = {
         "feet of a quadruped that slips", slip_scene("data/scenes"), slip_name, slip_truth, 5e-4, 0.5, 1.5, NULL};
     experiment arm = {"payload of an arm", payload_scene("data/scenes"), payload_name, payload_truth, 5e-4, 0.3, 1.7,
                       payload_bound};
-    if (sets < 1 || !feet.m || !arm.m) need(TRIBO_E_IO, "usage: unknown [SETS], in the root of the project");
-    for (int i = 1; i <= sets; i++) {
+    if (sets < 1 || first < 1 || !feet.m || !arm.m)
+        need(TRIBO_E_IO, "usage: unknown [SETS [FIRST [each]]], in the root of the project");
+    for (int i = first; i < first + sets; i++) {
         int open;
         recorded r = slip_record(feet.m, 16, (uint64_t)i);
         double begun = seconds();
         fit(&feet, &r, (uint64_t)(100 + i), est, &open);
-        if (argc > 2) printf("%.1f s\n", seconds() - begun);
-        count(&feet, est, open, argc > 2, &slip), recorded_free(&r);
+        if (each) printf("%.1f s\n", seconds() - begun);
+        count(&feet, est, open, each, &slip), recorded_free(&r);
         r = payload_record(arm.m, 3e-3, (uint64_t)i);
         begun = seconds();
         fit(&arm, &r, (uint64_t)(100 + i), est, &open);
-        if (argc > 2) printf("%.1f s\n", seconds() - begun);
-        count(&arm, est, open, argc > 2, &payload), recorded_free(&r);
+        if (each) printf("%.1f s\n", seconds() - begun);
+        count(&arm, est, open, each, &payload), recorded_free(&r);
         fflush(stdout);
     }
     print(&feet, "feet", &slip), print(&arm, "payload", &payload);
