@@ -6,24 +6,13 @@
 #include "base/clones.h"
 #include <string.h>
 
-enum { ENTRIES = TI_FEW * (TI_FEW * TI_FEW - 1) / 3 };
-
-/* How entry (i,j) of the inertia, i <= j, changes with number k, for all that change. */
-typedef struct symbols {
-    int n;
-    struct {
-        int i, j, k;
-        double by;
-    } entry[ENTRIES];
-} symbols;
-
 /* Whether number e carries number d, or is it. */
 TI_INLINE bool carries(const ti_dof *dof, int e, int d) {
     while (d > e) d = dof[d].before;
     return d == e;
 }
 
-TI_CLONES static void symbols_of(const ti_motion *m, const ti_tree *tree, symbols *g) {
+TI_CLONES static void symbols_of(const ti_motion *m, const ti_tree *tree, ti_few_symbols *g) {
     const ti_dof *dof = m->model->dof;
     const ti_spatial *s = m->axis + tree->v;
     ti_spatial momentum[TI_FEW];
@@ -48,7 +37,7 @@ TI_CLONES static void symbols_of(const ti_motion *m, const ti_tree *tree, symbol
 }
 
 /* C += s times the derivative of the gyroscopic forces at v, which are half of it times v. */
-static void add_forces(const symbols *g, double s, const double *v, double (*C)[TI_FEW]) {
+static void add_forces(const ti_few_symbols *g, double s, const double *v, double (*C)[TI_FEW]) {
     for (int e = 0; e < g->n; e++) {
         int i = g->entry[e].i, j = g->entry[e].j, k = g->entry[e].k;
         double by = s * g->entry[e].by;
@@ -58,6 +47,10 @@ static void add_forces(const symbols *g, double s, const double *v, double (*C)[
         if (i == j) continue;
         C[j][i] += by * v[k], C[j][k] += by * v[i], C[k][j] -= by * v[i];
     }
+}
+
+static ti_few_symbols *few_of(const ti_motion *m, const ti_tree *tree) {
+    return &m->few[tree - m->model->tree];
 }
 
 /* ---- the step ---- */
@@ -114,7 +107,7 @@ static void mean_few(const ti_motion *m, const ti_tree *tree, double dt, double 
 }
 
 /* K and what is off, at the velocity before the step. */
-static void begin_few(const ti_motion *m, const ti_tree *tree, const symbols *g, ti_vec gravity, double dt,
+static void begin_few(const ti_motion *m, const ti_tree *tree, const ti_few_symbols *g, ti_vec gravity, double dt,
                       double (*K)[TI_FEW], double *off) {
     int n = tree->nv, v0 = tree->v;
     const double *now = m->now + v0;
@@ -130,7 +123,7 @@ static void begin_few(const ti_motion *m, const ti_tree *tree, const symbols *g,
 }
 
 /* K and what is off after a correction, which is the quadratic part of it alone. */
-static void go_on(const symbols *g, int n, double dt, double (*K)[TI_FEW], double *off) {
+static void go_on(const ti_few_symbols *g, int n, double dt, double (*K)[TI_FEW], double *off) {
     double C[TI_FEW][TI_FEW] = {{0}}, left[TI_FEW];
     add_forces(g, 0.25 * dt, off, C);
     for (int d = 0; d < n; d++) {
@@ -143,9 +136,9 @@ static void go_on(const symbols *g, int n, double dt, double (*K)[TI_FEW], doubl
 bool ti_few_midpoint(ti_motion *m, const ti_tree *tree, ti_vec gravity, double dt) {
     int n = tree->nv, v0 = tree->v;
     double K[TI_FEW][TI_FEW] = {{0}}, off[TI_FEW], last = HUGE_VAL;
-    symbols g;
-    symbols_of(m, tree, &g);
-    begin_few(m, tree, &g, gravity, dt, K, off);
+    ti_few_symbols *g = few_of(m, tree);
+    symbols_of(m, tree, g);
+    begin_few(m, tree, g, gravity, dt, K, off);
     memcpy(m->free + v0, m->now + v0, sizeof *m->free * (size_t)n);
     for (int round = 0; round < CORRECTIONS; round++) {
         double LU[TI_FEW][TI_FEW], largest = 0, size = 0;
@@ -158,10 +151,10 @@ bool ti_few_midpoint(ti_motion *m, const ti_tree *tree, ti_vec gravity, double d
         }
         double share = largest / last; /* what the next is to this one, at most its square */
         bool little = round > 0 && share * share * largest <= LEFT * size;
-        if (g.n == 0 || little || largest <= SETTLED * size) break;
+        if (g->n == 0 || little || largest <= SETTLED * size) break;
         if (!(share <= 0.5)) return false;
         last = largest;
-        go_on(&g, n, dt, K, off);
+        go_on(g, n, dt, K, off);
     }
     for (int d = v0; d < v0 + n; d++) m->middle[d] = 0.5 * (m->now[d] + m->free[d]);
     return true;
@@ -169,9 +162,7 @@ bool ti_few_midpoint(ti_motion *m, const ti_tree *tree, ti_vec gravity, double d
 
 bool ti_few_midpoint_vjp(const ti_motion *m, const ti_tree *tree, double dt, double *y) {
     double K[TI_FEW][TI_FEW] = {{0}}, C[TI_FEW][TI_FEW] = {{0}};
-    symbols g;
-    symbols_of(m, tree, &g);
-    add_forces(&g, 1, m->middle + tree->v, C);
+    add_forces(few_of(m, tree), 1, m->middle + tree->v, C);
     mean_few(m, tree, dt, C, K);
     if (!factor_few(tree->nv, K)) return false;
     solve_few_t(tree->nv, K, y);

@@ -7,6 +7,7 @@
 #include "dynamics/branch.h"
 #include "dynamics/fluid.h"
 #include "dynamics/link.h"
+#include "dynamics/recall.h"
 #include "dynamics/tree.h"
 #include "model/state.h"
 #include <math.h>
@@ -38,6 +39,7 @@ static void carve(ti_arena *a, const tribo_model *model, bool trees, ti_motion *
     TI_CARVE(a, m->known_answer, nv);
     TI_CARVE(a, m->inertia, nb);
     TI_CARVE(a, m->centre, trees ? model->ntree : 0);
+    TI_CARVE(a, m->few, trees ? model->ntree : 0);
     TI_CARVE(a, m->share, trees ? model->ntree : 0);
     TI_CARVE(a, m->known_share, trees ? model->ntree : 0);
     TI_CARVE(a, m->M, nM);
@@ -115,19 +117,9 @@ void ti_motion_place(ti_motion *m, const double *p, const double *q, const doubl
     }
 }
 
-/* Free velocities of trees with joints, which take rounds to find, and those at which gyroscopic forces are taken. */
-size_t ti_motion_kept(const tribo_model *model) {
-    return model->chains ? 2 * (size_t)model->size.nv : 0;
-}
-
-void ti_motion_keep(const ti_motion *m, double *known) {
-    size_t nv = ti_motion_kept(m->model) / 2;
-    memcpy(known, m->free, nv * sizeof *known), memcpy(known + nv, m->middle, nv * sizeof *known);
-}
-
 void ti_motion_forget(ti_motion *m) {
-    size_t nv = ti_motion_kept(m->model) / 2;
-    if (!nv) return;
+    size_t nv = (size_t)m->model->size.nv;
+    if (!m->model->chains) return;
     memset(m->pushed, 0, nv * sizeof *m->pushed);
     memset(m->difference, 0, TI_DIFFERENCES * nv * sizeof *m->difference);
     memset(m->known_share, 0, (size_t)m->model->ntree * sizeof *m->known_share);
@@ -175,8 +167,10 @@ bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double
     for (int t = 0; t < m->model->ntree; t++) {
         const ti_body *body = &m->model->body[tree_of(m, t)->body0];
         if (!tree_of(m, t)->single) {
-            ti_tree_load(m, t, p, q, v, u);
-            all = ti_tree_free(m, t, p, dt, known) && all;
+            if (known)
+                known = ti_tree_recall(m, t, p, q, v, u, known);
+            else
+                ti_tree_load(m, t, p, q, v, u), all = ti_tree_free(m, t, p, dt) && all;
             continue;
         }
         ti_link *l = &m->link[tree_of(m, t)->body0];

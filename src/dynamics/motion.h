@@ -15,16 +15,13 @@ void ti_motion_bar_carve(ti_arena *a, const tribo_model *model, ti_motion_bar *b
 void ti_motion_carve_all(ti_arena *a, const tribo_model *model, ti_motion *m);
 void ti_motion_bar_carve_all(ti_arena *a, const tribo_model *model, ti_motion_bar *bar);
 
-/* Everything below from p and from q, v, u of the whole model (u NULL = 0). @param known what ti_motion_keep() kept of
- * the same, which need not be found again; NULL = nothing @return false where a body turns too fast for a step of this
+/* Everything below from p and from q, v, u of the whole model (u NULL = 0). @param known what ti_recall_keep() kept of
+ * the same, which is not found again; NULL = nothing @return false where a body turns too fast for a step of this
  * length, or an inertia is singular. */
 bool ti_motion_load(ti_motion *m, const double *p, const double *q, const double *v, const double *u, double dt,
                     const double *known);
 /* Whether that was because an inertia is singular. */
 bool ti_motion_singular(const ti_motion *m);
-/* How many numbers of what is loaded are worth keeping, and these. */
-size_t ti_motion_kept(const tribo_model *model);
-void ti_motion_keep(const ti_motion *m, double *known);
 /* What the next step will make of velocities, by what the last ones did: rounds begin with it. Or nothing is known. */
 void ti_motion_expect(ti_motion *m);
 void ti_motion_forget(ti_motion *m);

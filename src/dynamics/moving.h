@@ -15,6 +15,17 @@ typedef struct ti_actuator_now {
     bool damps;
 } ti_actuator_now;
 
+/* Of a tree of few numbers, few.c: how entry (i,j) of its inertia, i <= j, changes with number k, for all that change.
+ */
+enum { TI_FEW_ENTRIES = TI_FEW * (TI_FEW * TI_FEW - 1) / 3 };
+typedef struct ti_few_symbols {
+    int n;
+    struct {
+        int i, j, k;
+        double by;
+    } entry[TI_FEW_ENTRIES];
+} ti_few_symbols;
+
 enum { TI_DIFFERENCES = 6 }; /* of the changes of velocity, by which the next one is told */
 
 typedef struct ti_motion {
@@ -37,6 +48,7 @@ typedef struct ti_motion {
     double *share;               /* (ntree) by which the rounds shrank their changes; 0 = not known */
     double *known_share;         /* (ntree) the same of the last step */
     ti_spatial_inertia *inertia; /* (nbody) */
+    ti_few_symbols *few;         /* (ntree) of those of few numbers, of the last load */
     double *M, *factor;          /* (model->nM) with damping and springs; its factor: branch.h */
     struct ti_tree_jac *jac;     /* the caller's, where steps are made: room for Jacobians */
     ti_vec *centre;              /* (ntree) what a shifted free root moves, in its frame: the centre of mass of it and

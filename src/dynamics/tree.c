@@ -121,7 +121,7 @@ static ti_vec centre_of(const ti_motion *m, int t) {
 }
 
 /* A free root's velocity is that of the point that its joint moves, and forces are about that. */
-static void root_now(ti_motion *m, int t, const double *v, const double *u) {
+void ti_tree_root_now(ti_motion *m, int t, const double *v, const double *u) {
     const ti_tree *tree = &m->model->tree[t];
     ti_link *l = &m->link[tree->body0], one;
     ti_vec at = l->v;
@@ -188,7 +188,7 @@ void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const d
         for (int d = body->v; body->njoint > 0 && d <= body->last; d++) m->now[d] = v[d];
         ti_tree_place(m, b, q);
     }
-    if (tree->rooted) root_now(m, t, v, u);
+    if (tree->rooted) ti_tree_root_now(m, t, v, u);
     m->q = q, m->u = u;
 }
 
@@ -231,17 +231,27 @@ TI_INLINE void add_inertia(ti_spatial_inertia *to, const ti_spatial_inertia *fro
     TI_UNROLL for (int k = WHOLE; k < NUMBERS; k++) x[k] += y[k];
 }
 
+/* From the leaves to the root. */
+TI_INLINE void carry(ti_motion *m, const ti_tree *tree) {
+    const ti_dof *dof = m->model->dof;
+    memset(m->carried + tree->v, 0, sizeof *m->carried * (size_t)tree->nv);
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++)
+        if (m->model->body[b].last >= 0) add_inertia(&m->carried[m->model->body[b].last], &m->inertia[b]);
+    for (int d = tree->v + tree->nv - 1; d >= tree->v; d--)
+        if (dof[d].before >= 0) add_inertia(&m->carried[dof[d].before], &m->carried[d]);
+}
+
+void ti_tree_carry(ti_motion *m, const ti_tree *tree) {
+    carry(m, tree);
+}
+
 TI_CLONES static void composite(ti_motion *m, const ti_tree *tree, double *M) {
     const ti_dof *dof = m->model->dof;
     int v0 = tree->v, w = tree->nv;
-    memset(m->carried + v0, 0, sizeof *m->carried * (size_t)w);
     if (ti_actuators_couple(m->model)) memset(M, 0, sizeof *M * (size_t)w * (size_t)w); /* else only these are set */
-    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
-        m->inertia[b] = inertia_of(&m->link[b]);
-        if (m->model->body[b].last >= 0) add_inertia(&m->carried[m->model->body[b].last], &m->inertia[b]);
-    }
+    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) m->inertia[b] = inertia_of(&m->link[b]);
+    carry(m, tree);
     for (int d = v0 + w - 1; d >= v0; d--) {
-        if (dof[d].before >= 0) add_inertia(&m->carried[dof[d].before], &m->carried[d]);
         ti_spatial momentum = ti_sp_times(&m->carried[d], m->axis[d]);
         for (int e = d; e >= 0; e = dof[e].before)
             M[(d - v0) * w + e - v0] = M[(e - v0) * w + d - v0] = ti_sp_dot(m->axis[e], momentum);
@@ -288,14 +298,6 @@ void ti_tree_solve(const ti_motion *m, int t, const double *in, double *out) {
     ti_branch_solve(m->model->dof + tree->v, tree->v, tree->nv, m->factor + tree->M, out);
 }
 
-/* What ti_midpoint() found once. */
-static void as_known(ti_motion *m, int t, const double *known) {
-    const ti_tree *tree = &m->model->tree[t];
-    size_t bytes = sizeof *known * (size_t)tree->nv;
-    memcpy(m->free + tree->v, known + tree->v, bytes);
-    memcpy(m->middle + tree->v, known + m->model->size.nv + tree->v, bytes);
-}
-
 void ti_tree_mean_forces(ti_motion *m, int t, const double *p, double dt) {
     const ti_tree *tree = &m->model->tree[t];
     double *change = m->given;
@@ -303,12 +305,12 @@ void ti_tree_mean_forces(ti_motion *m, int t, const double *p, double dt) {
     ti_bias_forces(m, tree, ti_load3(p + TI_P_GRAVITY), m->middle, change, m->next);
 }
 
-bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double *known) {
+bool ti_tree_free(ti_motion *m, int t, const double *p, double dt) {
     const tribo_model *model = m->model;
     const ti_tree *tree = &model->tree[t];
     int w = tree->nv, v0 = tree->v;
     double *M = m->M + tree->M, *factor = m->factor + tree->M;
-    if (!known || model->fluid) ti_tree_speeds(m, t);
+    ti_tree_speeds(m, t);
     ti_tree_composite(m, tree, M);
     for (int d = v0; d < v0 + w; d++) {
         const ti_joint *j = &model->joint[model->dof[d].joint];
@@ -318,10 +320,6 @@ bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double 
     }
     ti_actuators_damp(m, t, p, dt, M);
     if (!ti_branch_factor(model->dof + v0, v0, w, M, factor)) return false;
-    if (known) {
-        as_known(m, t, known);
-        return true;
-    }
     joint_forces(m, tree, p, dt, m->given);
     if (model->fluid) ti_fluid_forces(m, tree, m->given);
     if (!ti_midpoint(m, t, ti_load3(p + TI_P_GRAVITY), dt)) return false;

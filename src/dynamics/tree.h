@@ -10,22 +10,25 @@
 
 /* Links, axes and present velocities of tree t, from the numbers of the whole model. */
 void ti_tree_load(ti_motion *m, int t, const double *p, const double *q, const double *v, const double *u);
+/* Of that what a free root adds: its axes and its velocity, which are of the point that its joint moves. */
+void ti_tree_root_now(ti_motion *m, int t, const double *v, const double *u);
 /* What its links do, by those velocities. */
 void ti_tree_speeds(ti_motion *m, int t);
 /* Where a body on joints, or welded to another, stands, whose parent and com are there; the axes of its joints. */
 void ti_tree_place(ti_motion *m, int body, const double *q);
 /* Inertias of links, what each number of v carries, and M (w,w) of it, with nothing else on the diagonal. */
 void ti_tree_composite(ti_motion *m, const ti_tree *tree, double *M);
+/* Of that, after the inertias of links, what each number of v carries. */
+void ti_tree_carry(ti_motion *m, const ti_tree *tree);
 /* Axes of a free root, from number v on: it moves along the world's axes and turns about `centre`. */
 void ti_tree_root_axes(ti_motion *m, const ti_link *l, ti_vec centre, int v);
 /* A free root whose centre of mass is the point that its joint moves; *one is room for it. */
 const ti_link *ti_tree_root(const ti_motion *m, int t, ti_link *one);
 /* What a tree with joints has, of a single free body that was loaded as such. */
 void ti_tree_adopt(ti_motion *m, int t);
-/* Inertia with what damping and springs add to it, its factor, and the velocity after the step, unless that is known:
- * ti_motion_keep(); what links do before the step and after it is for those who look for contacts, and not found then.
- * @return false where the inertia is singular. */
-bool ti_tree_free(ti_motion *m, int t, const double *p, double dt, const double *known);
+/* Inertia with what damping and springs add to it, its factor, and the velocity after the step; what links do before
+ * the step and after it. @return false where the inertia is singular. */
+bool ti_tree_free(ti_motion *m, int t, const double *p, double dt);
 /* What ti_tree_vjp() asks for: forces at the mean velocity, with the change of that. */
 void ti_tree_mean_forces(ti_motion *m, int t, const double *p, double dt);
 /* out = M^-1 in; may be the same */

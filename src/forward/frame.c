@@ -1,6 +1,7 @@
 /* frame.c -- the arrays of a step, and the tape that keeps them. */
 #include "forward/frame.h"
 #include "contact/law/law.h"
+#include "dynamics/recall.h"
 #include <tribo/grad.h>
 
 enum { THIRD = 2 }; /* point, which few solutions have */
@@ -10,7 +11,6 @@ void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_model *m, int rou
     f->ncon = ncon, f->nisland = nisland, f->nblk = nblk, f->nv = nv, f->phases = phases;
     TI_CARVE(arena, f->x, m->size.nx);
     TI_CARVE(arena, f->u, m->size.nu);
-    TI_CARVE(arena, f->known, ti_motion_kept(m));
     TI_CARVE(arena, f->con, ncon);
     TI_CARVE(arena, f->island, nisland);
     TI_CARVE(arena, f->blk_tree, nblk);
@@ -35,7 +35,7 @@ void ti_frame_layout(ti_arena *arena, ti_frame *f, const tribo_model *m, int rou
     f->hit = NULL;
     if (phases >> TI_IMPACT & 1) TI_CARVE(arena, f->hit, ncon);
     TI_CARVE(arena, f->rounds, TI_REBOUND * 3 * (size_t)rounds * (size_t)ncon);
-    f->by_answer = false;
+    f->by_answer = false, f->known = NULL;
 }
 
 ti_contact_solution ti_frame_solution(const ti_frame *f, int i, ti_phase phase) {
@@ -121,10 +121,16 @@ struct tribo_tape {
     char *data;            /* (capacity) */
 };
 
-static size_t record_bytes(const tribo_model *m, int rounds, unsigned phases, int ncon, int nisland, int nblk, int nv) {
+/* A frame, and behind it what is known. */
+static void lay_out(ti_arena *a, ti_frame *f, const tribo_model *m, int rounds, const ti_record *r) {
+    ti_frame_layout(a, f, m, rounds, r->phases, r->ncon, r->nisland, r->nblk, r->nv);
+    TI_CARVE(a, f->known, ti_recall_size(m));
+}
+
+static size_t record_bytes(const tribo_model *m, int rounds, const ti_record *r) {
     ti_arena a = {0};
     ti_frame f;
-    ti_frame_layout(&a, &f, m, rounds, phases, ncon, nisland, nblk, nv);
+    lay_out(&a, &f, m, rounds, r);
     return a.used;
 }
 
@@ -132,7 +138,8 @@ size_t tribo_tape_bytes(const tribo_ws *ws, int max_steps, int ncon) {
     if (!ws || max_steps < 1 || ncon < 0) return 0;
     const tribo_model *m = ws->model;
     int nblk = m->ntree;
-    size_t one = record_bytes(m, ws->options.rounds, TI_ALL_PHASES, ncon, nblk < ncon ? nblk : ncon, nblk, m->size.nv);
+    ti_record most = {0, TI_ALL_PHASES, ncon, nblk < ncon ? nblk : ncon, nblk, m->size.nv, TRIBO_OK};
+    size_t one = record_bytes(m, ws->options.rounds, &most);
     return one < SIZE_MAX / 2 / (size_t)max_steps ? one * (size_t)max_steps : 0;
 }
 
@@ -225,19 +232,19 @@ tribo_status ti_tape_append(tribo_tape *t, const tribo_ws *ws, const ti_frame *f
     ti_arena a = {.base = t->data, .used = t->used};
     ti_frame to;
     unsigned phases = phases_of(f);
-    if (t->used + record_bytes(ws->model, rounds, phases, f->ncon, f->nisland, f->nblk, f->nv) > t->capacity)
-        return TRIBO_E_CAPACITY;
-    ti_frame_layout(&a, &to, ws->model, rounds, phases, f->ncon, f->nisland, f->nblk, f->nv);
-    if (t->nsteps == 0) memcpy(t->p, p, np), t->covariance = covariance;
     if (status == TRIBO_OK && !ws->info.canonical) status = TRIBO_DEGENERATE;
-    t->record[t->nsteps++] = (ti_record){t->used, phases, f->ncon, f->nisland, f->nblk, f->nv, status};
+    ti_record record = {t->used, phases, f->ncon, f->nisland, f->nblk, f->nv, status};
+    if (t->used + record_bytes(ws->model, rounds, &record) > t->capacity) return TRIBO_E_CAPACITY;
+    lay_out(&a, &to, ws->model, rounds, &record);
+    if (t->nsteps == 0) memcpy(t->p, p, np), t->covariance = covariance;
+    t->record[t->nsteps++] = record;
     t->used = a.used;
     if (f->ncon > t->ncon) t->ncon = f->ncon;
 
     size_t nc = (size_t)f->ncon, nb = (size_t)f->nblk, nv = (size_t)f->nv, d = sizeof(double);
     memcpy(to.x, f->x, d * (size_t)size->nx);
     memcpy(to.u, f->u, d * (size_t)size->nu);
-    memcpy(to.known, f->known, d * ti_motion_kept(ws->model));
+    ti_recall_keep(&ws->motion, to.known);
     memcpy(to.con, f->con, nc * sizeof *f->con);
     memcpy(to.island, f->island, (size_t)f->nisland * sizeof *f->island);
     memcpy(to.blk_tree, f->blk_tree, nb * sizeof *f->blk_tree);
@@ -257,7 +264,7 @@ tribo_status ti_tape_frame(const tribo_tape *t, const tribo_ws *ws, int k, ti_fr
     if (k < 0 || k >= t->nsteps) return TRIBO_E_ARG;
     const ti_record *r = &t->record[k];
     ti_arena a = {.base = t->data, .used = r->offset};
-    ti_frame_layout(&a, f, ws->model, t->options.rounds, r->phases, r->ncon, r->nisland, r->nblk, r->nv);
+    lay_out(&a, f, ws->model, t->options.rounds, r);
     *p = t->p;
     return TRIBO_OK;
 }

@@ -75,7 +75,7 @@ typedef struct ti_frame {
     int ncon, nisland, nblk, nv;
     unsigned phases;   /* bit k: phase k has its arrays; bit TI_PHASES + k: those of a third point too */
     double *x, *u;     /* (nx), (nu): the step's inputs */
-    double *known;     /* what the step found of its motion before contact */
+    double *known;     /* on a tape: what the step found of its motion before contact */
     ti_con *con;       /* (ncon), island after island */
     ti_island *island; /* (nisland) */
     int *blk_tree;     /* (nblk) tree of a block, island after island */
@@ -239,7 +239,7 @@ tribo_status ti_step_admit(tribo_ws *ws, const double *p, const double *x, const
 /* p is taken by the next step as it is: made from what can be, of an inertia that is positive with damping alone. */
 void ti_step_trust(tribo_ws *ws, const double *p);
 /* Links with their free velocities: the part of a step before contact. @param known what
- * ti_motion_keep() kept of it; NULL = nothing @return TRIBO_OK; TRIBO_E_FAST; TRIBO_E_SINGULAR (an inertia). */
+ * ti_recall_keep() kept of it; NULL = nothing @return TRIBO_OK; TRIBO_E_FAST; TRIBO_E_SINGULAR (an inertia). */
 tribo_status ti_step_kinematics(tribo_ws *ws, const double *p, const double *x, const double *u, const double *known);
 /* Then where geoms are, of which those that may touch ask. */
 void ti_step_shapes(tribo_ws *ws, const double *p);

@@ -180,7 +180,6 @@ tribo_status tribo_step(tribo_ws *ws, const double *p, const double *x, const do
 
     s = ti_step_kinematics(ws, p, f->x, f->u, NULL);
     if (s < 0) return s;
-    ti_motion_keep(&ws->motion, f->known);
     ws->info.nheld = ws->motion.nheld;
     s = ti_step_find(ws, f, p);
     if (s == TRIBO_E_CAPACITY) ws->info.ncon = ws->nwanted;

@@ -133,6 +133,7 @@ enum { TI_FEW = 3 };
 typedef struct ti_tree {
     int body0, nbody;
     int q, v, nv; /* its first entry in q and in v, and how many of v are its own */
+    int ways;     /* entries that its inertia has on the ways of its numbers to the root */
     size_t M;     /* its first entry in arrays of all trees' inertias */
     bool rooted;  /* its first body is free */
     bool single;  /* that is all there is, and its joint has no numbers */

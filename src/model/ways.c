@@ -27,11 +27,13 @@ static void tie_pulls(tribo_model *m, const ti_actuator *a) {
 }
 
 /* Runs and depths of a tree's numbers. */
-static void measure_ways(ti_dof *dof, const ti_tree *tree) {
+static void measure_ways(ti_dof *dof, ti_tree *tree) {
+    tree->ways = 0;
     for (int k = 0, v = tree->v; k < tree->nv; k++) {
         ti_dof *d = &dof[v + k];
         d->run = k && d->on == v + k - 1 ? d[-1].run : k;
         d->depth = d->on < 0 ? 1 : dof[d->on].depth + 1;
+        tree->ways += d->depth;
     }
 }
 
