@@ -1,6 +1,6 @@
 /* bias.c -- see bias.h. One sum from the root to the leaves and one back, each of them linear in the bodies. */
 #include "dynamics/bias.h"
-#include "base/clones.h"
+#include "dynamics/fours.h"
 
 static const ti_spatial none = {{0, 0, 0}, {0, 0, 0}};
 
@@ -20,6 +20,18 @@ TI_INLINE void motions(ti_motion *m, const ti_tree *tree, const double *v, const
     }
 }
 
+/* Accelerations less that of what is felt of weights. */
+TI_INLINE ti_spatial_4 push_on(const ti_motion *m, const ti_four *four, const ti_vec *gravity) {
+    const ti_body *body = m->model->body;
+    const int *at = four->body;
+    const vec4 weighs = {body[at[0]].gravcomp - 1, body[at[1]].gravcomp - 1, body[at[2]].gravcomp - 1,
+                         body[at[3]].gravcomp - 1};
+    ti_spatial_4 push = ti_4_spatial(m->bias, four->last);
+    ti_vec_4 g = ti_4_all(*gravity);
+    push.v = ti_4_axpy(&push.v, &weighs, &g);
+    return push;
+}
+
 TI_CLONES static void forces(ti_motion *m, const ti_tree *tree, const ti_vec *g, const double *v, const double *a,
                              double *force) {
     const tribo_model *model = m->model;
@@ -28,14 +40,13 @@ TI_CLONES static void forces(ti_motion *m, const ti_tree *tree, const ti_vec *g,
         motions(m, tree, v, a);
     else
         motions(m, tree, v, NULL); /* of steps: a loop without it */
-    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
-        int last = model->body[b].last;
-        if (last < 0) continue;
-        const ti_spatial_inertia *I = &m->inertia[b];
-        ti_spatial push = m->bias[last], nu = m->twist[last];
-        push.v = ti_axpy(push.v, model->body[b].gravcomp - 1, gravity);
-        ti_spatial f = ti_sp_axpy(ti_sp_times(I, push), 1, ti_sp_cross_force(nu, ti_sp_times(I, nu)));
-        m->load[last] = ti_sp_axpy(m->load[last], 1, f);
+    ti_four four;
+    for (int b = tree->body0; ti_four_next(model, tree, &b, &four);) {
+        const ti_inertia_4 I = ti_4_inertia(m->inertia, four.body);
+        ti_spatial_4 push = push_on(m, &four, &gravity), nu = ti_4_spatial(m->twist, four.last);
+        ti_spatial_4 change = ti_4_momentum(&I, &push), h = ti_4_momentum(&I, &nu);
+        ti_spatial_4 turned = ti_4_sp_cross_force(&nu, &h), f = ti_4_sp_plus(&change, &turned);
+        ti_4_add(&f, &four, m->load);
     }
     for (int d = tree->v + tree->nv - 1; d >= tree->v; d--) {
         int before = model->dof[d].before;
@@ -65,6 +76,18 @@ void ti_bias_velocity_prepare(const ti_motion *m, const ti_tree *tree, ti_motion
             bar->momentum[b] = ti_sp_times(&m->inertia[b], m->twist[m->model->body[b].last]).v;
 }
 
+/* Torques by a spin that eta makes. */
+TI_INLINE ti_vec_4 turn_of(const ti_inertia_4 *I, const ti_spatial_4 *eta, const ti_spatial_4 *nu,
+                           const ti_vec *momentum, const int *at) {
+    const vec4 two = {2, 2, 2, 2}, trace = I->I.m[0][0] + I->I.m[1][1] + I->I.m[2][2];
+    ti_vec_4 h = ti_4_vec(&momentum[at[0]], &momentum[at[1]], &momentum[at[2]], &momentum[at[3]]);
+    ti_vec_4 spun = ti_4_cross(&eta->w, &nu->w), lever = ti_4_cross(&I->h, &eta->w), moved = ti_4_cross(&nu->v, &lever);
+    ti_vec_4 own = ti_4_mul(&I->I, &spun), pulled = ti_4_cross(&h, &eta->v), both = ti_4_plus(&own, &pulled);
+    ti_vec_4 turn = ti_4_less(&moved, &both);
+    turn = ti_4_times(&two, &turn);
+    return ti_4_axpy(&turn, &trace, &spun);
+}
+
 /* The twists that y makes, eta; what these make of the twists and accelerations of all that each number carries, as
  * (166) and B_l of (165) have it, turned around; and by that of velocities. Of twists as if all that carries them did
  * not move: torques alone. */
@@ -75,16 +98,18 @@ TI_CLONES static void velocity_vjp(const ti_motion *m, const ti_tree *tree, cons
         bar->eta[d] = ti_sp_axpy(dof[d].before >= 0 ? bar->eta[dof[d].before] : none, y[d], m->axis[d]);
         bar->twist[d] = bar->bias[d] = none;
     }
-    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
-        int last = m->model->body[b].last;
-        if (last < 0) continue;
-        const ti_spatial_inertia *I = &m->inertia[b];
-        ti_spatial eta = bar->eta[last], nu = m->twist[last];
-        ti_vec spun = ti_cross(eta.w, nu.w), moved = ti_cross(nu.v, ti_cross(I->h, eta.w));
-        ti_vec turn = ti_sub(moved, ti_add(ti_mul(&I->I, spun), ti_cross(bar->momentum[b], eta.v)));
-        turn = ti_axpy(ti_scale(2, turn), I->I.m[0][0] + I->I.m[1][1] + I->I.m[2][2], spun);
-        bar->bias[last] = ti_sp_axpy(bar->bias[last], -1, ti_sp_times(I, eta));
-        bar->twist[last].w = ti_add(bar->twist[last].w, turn);
+    ti_four four;
+    for (int b = tree->body0; ti_four_next(m->model, tree, &b, &four);) {
+        const ti_inertia_4 I = ti_4_inertia(m->inertia, four.body);
+        const ti_spatial_4 eta = ti_4_spatial(bar->eta, four.last), nu = ti_4_spatial(m->twist, four.last);
+        ti_spatial_4 h = ti_4_momentum(&I, &eta);
+        ti_vec_4 turn = turn_of(&I, &eta, &nu, bar->momentum, four.body);
+        TI_UNROLL for (int k = 0; k < LANE; k++) {
+            if (k >= four.n) break;
+            ti_spatial *on = &bar->bias[four.last[k]];
+            on->w = ti_sub(on->w, ti_4_lane(&h.w, k)), on->v = ti_sub(on->v, ti_4_lane(&h.v, k));
+            ti_4_add_vec(&turn, k, &bar->twist[four.last[k]].w);
+        }
     }
     for (int d = tree->v + tree->nv - 1; d >= tree->v; d--) {
         int before = dof[d].before;
@@ -106,14 +131,19 @@ TI_CLONES static void places_vjp(const ti_motion *m, const ti_tree *tree, ti_vec
         ti_spatial by_speed = ti_sp_axpy(bar->twist[d], -1, ti_sp_cross_force(around(m, d), bar->bias[d]));
         bar->axis[d] = ti_sp_axpy(ti_sp_axpy(bar->axis[d], v[d], by_speed), -y[d], m->load[d]);
     }
-    for (int b = tree->body0; b < tree->body0 + tree->nbody; b++) {
-        int last = m->model->body[b].last;
-        if (last < 0) continue;
-        ti_spatial eta = bar->eta[last], push = m->bias[last], nu = m->twist[last];
-        double weighs = 1 - m->model->body[b].gravcomp;
-        push.v = ti_axpy(push.v, -weighs, gravity);
-        ti_inertia_pair_vjp(m, b, -1, eta, push, bar), ti_inertia_pair_vjp(m, b, 1, ti_sp_cross(nu, eta), nu, bar);
-        *gravity_bar = ti_axpy(*gravity_bar, weighs, ti_sp_times(&m->inertia[b], eta).v);
+    ti_four four;
+    for (int b = tree->body0; ti_four_next(m->model, tree, &b, &four);) {
+        const ti_inertia_4 I = ti_4_inertia(m->inertia, four.body);
+        const ti_spatial_4 eta = ti_4_spatial(bar->eta, four.last), nu = ti_4_spatial(m->twist, four.last);
+        const ti_spatial_4 push = push_on(m, &four, &gravity), turned = ti_4_sp_cross(&nu, &eta);
+        ti_pairs_4 pairs = ti_4_pairs(m, bar, &four);
+        ti_4_pair(-1, &eta, &push, &pairs), ti_4_pair(1, &turned, &nu, &pairs);
+        ti_4_pairs_end(&pairs, &four, bar);
+        const ti_spatial_4 h = ti_4_momentum(&I, &eta);
+        TI_UNROLL for (int k = 0; k < LANE; k++) {
+            if (k >= four.n) break;
+            *gravity_bar = ti_axpy(*gravity_bar, 1 - m->model->body[four.body[k]].gravcomp, ti_4_lane(&h.v, k));
+        }
     }
 }
 

@@ -2,21 +2,7 @@
  * (153), (155). Velocities and forces here are numbered as the model's. */
 #ifndef TI_BIAS_H
 #define TI_BIAS_H
-#include "base/clones.h"
 #include "dynamics/moving.h"
-
-/* The cotangent of a' I b for the inertia of a link, a and b twists: to its mass, its moments and its place. */
-TI_INLINE void ti_inertia_pair_vjp(const ti_motion *m, int body, double s, ti_spatial a, ti_spatial b,
-                                   ti_motion_bar *bar) {
-    const ti_link *l = &m->link[body];
-    ti_link_diff *d = &bar->link[body];
-    ti_vec va = ti_sp_at(a, l->xc), vb = ti_sp_at(b, l->xc), wa = ti_tmul(&l->R, a.w), wb = ti_tmul(&l->R, b.w);
-    d->mass += s * ti_dot(va, vb);
-    ti_outer_add(&d->I, s, wa, wb);
-    d->xc = ti_axpy(d->xc, s * l->mass, ti_add(ti_cross(vb, a.w), ti_cross(va, b.w)));
-    ti_vec Ia = ti_mul(&l->I, wa), Ib = ti_mul(&l->I, wb); /* wa = R'a: it turns the other way */
-    d->th = ti_axpy(d->th, s, ti_add(ti_cross(Ib, wa), ti_cross(Ia, wb)));
-}
 
 /* force = those at the velocity v, less what changing it by a takes, NULL = 0; twists, accelerations and wrenches on
  * the way stay in m for the reverse. */

@@ -3,6 +3,7 @@
 #include "dynamics/ball.h"
 #include "dynamics/bias.h"
 #include "dynamics/dynamics.h"
+#include "dynamics/fours.h"
 #include "dynamics/tree.h"
 
 static const ti_spatial none = {{0, 0, 0}, {0, 0, 0}};
@@ -113,7 +114,12 @@ tribo_status tribo_momentum_vjp(tribo_dynamics *d, const double *h_bar, double *
     ti_dynamics_sum(d);
     centre_bar(d, mass, centre, ti_cross(spin_bar, momentum_of(d).v));
     for (int b = 0; b < d->m->size.nbody; b++) {
-        ti_inertia_pair_vjp(&d->at, b, 1, eta, d->at.twist[d->m->body[b].last], &d->bar);
+        const ti_four own = {1, {b, b, b, b}, {0}};
+        const ti_spatial twist = d->at.twist[d->m->body[b].last];
+        const ti_spatial_4 x = {ti_4_all(eta.w), ti_4_all(eta.v)}, y = {ti_4_all(twist.w), ti_4_all(twist.v)};
+        ti_pairs_4 pair = ti_4_pairs(&d->at, &d->bar, &own);
+        ti_4_pair(1, &x, &y, &pair);
+        ti_4_pairs_end(&pair, &own, &d->bar);
         ti_dynamics_twist_bar(d, b, ti_dynamics_v(d), ti_sp_times(&d->at.inertia[b], eta), v_bar);
     }
     ti_dynamics_end(d, q_bar, p_bar);

@@ -7,6 +7,7 @@
 #include "dynamics/borne.h"
 #include "dynamics/branch.h"
 #include "dynamics/fluid.h"
+#include "dynamics/fours.h"
 #include "dynamics/link.h"
 #include "dynamics/midpoint.h"
 #include "math/lanes.h"
@@ -397,13 +398,14 @@ TI_CLONES static void inertia_vjp(const ti_motion *m, const ti_tree *tree, doubl
         bar->twist[d] = ti_sp_axpy(up >= 0 ? bar->twist[up] : none, b[d - v0], m->axis[d]);
         bar->bias[d] = bar->carried[d] = none;
     }
-    for (int i = tree->body0; i < tree->body0 + tree->nbody; i++) {
-        int last = m->model->body[i].last;
-        if (last < 0) continue;
-        ti_spatial x = bar->eta[last], y = bar->twist[last];
-        ti_inertia_pair_vjp(m, i, s, x, y, bar);
-        bar->bias[last] = ti_sp_axpy(bar->bias[last], 1, ti_sp_times(&m->inertia[i], x));
-        bar->carried[last] = ti_sp_axpy(bar->carried[last], 1, ti_sp_times(&m->inertia[i], y));
+    ti_four four;
+    for (int i = tree->body0; ti_four_next(m->model, tree, &i, &four);) {
+        const ti_inertia_4 I = ti_4_inertia(m->inertia, four.body);
+        const ti_spatial_4 x = ti_4_spatial(bar->eta, four.last), y = ti_4_spatial(bar->twist, four.last);
+        ti_pairs_4 pairs = ti_4_pairs(m, bar, &four);
+        ti_4_pair(s, &x, &y, &pairs), ti_4_pairs_end(&pairs, &four, bar);
+        ti_spatial_4 Ix = ti_4_momentum(&I, &x), Iy = ti_4_momentum(&I, &y);
+        ti_4_add(&Ix, &four, bar->bias), ti_4_add(&Iy, &four, bar->carried);
     }
     for (int d = v0 + w - 1; d >= v0; d--) {
         int up = dof[d].before;
