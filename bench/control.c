@@ -6,9 +6,12 @@
  * Costs are each under the engine's own dynamics, MuJoCo's contact is soft, Tribo's hard; "replayed" is what the
  * controls found cost on the other engine: Tribo's on MuJoCo's default contact, MuJoCo's under the hard law. With
  * contact, Tribo searches a second time with other laws on the way (stages): compliant contact, and dry friction of
- * joints that gives way too, or noise; what it costs is under the hard law all the same. "Acted" is what a plan costs
+ * joints that gives way too, or noise; what it costs is under the hard law all the same. Without contact, a second time
+ * with second derivatives of its step, which differences of MuJoCo's do not have. "Acted" is what a plan costs
  * where its feedback acts on Tribo's steps of a twentieth of the time, whichever engine it was made on. MuJoCo searches
- * again with contacts two and four times as stiff, where a landing decides what there is to be had.
+ * again with contacts two and four times as stiff, where a landing decides what there is to be had. "Refereed" is what
+ * controls cost on what neither step is: MuJoCo's Runge-Kutta of fourth order in steps of a twentieth, where nothing
+ * touches; "fed back" what they cost there with the plan's feedback.
  */
 #include "bench.h"
 #include "trajopt/task.h"
@@ -35,6 +38,7 @@ typedef struct contest {
     int nway; /* 0 = there is no contact */
     tribo_law_options way[STAGES];
     bool lands; /* and MuJoCo's contact is made stiffer */
+    bool bent;  /* it is searched with second derivatives of the dynamics */
     void (*terms)(const tribo_model *m, tribo_term_def *t, int *n);
 } contest;
 
@@ -95,11 +99,11 @@ static void stand(const tribo_model *m, tribo_term_def *t, int *n) {
 }
 
 static const contest contests[] = {
-    {"cart-pole", "bench/scenes/cart-pole-motor.xml", 200, 1, 0.01, 0, {{0}}, false, swing_up},
-    {"acrobot", "bench/scenes/acrobot-motor.xml", 300, 1, 0.01, 0, {{0}}, false, balance},
-    {"hopper", "data/scenes/hopper.xml", 30, 10, 0.002, 1, {NOISY(1)}, false, hop},
-    {"finger", "data/scenes/finger.xml", 75, 1, 0.05, 1, {GIVING(10, 0)}, false, spin},
-    {"quadruped", "data/scenes/quadruped.xml", 40, 2, 0, 2, {GIVING(10, 1e4), GIVING(2, 1e3)}, true, stand},
+    {"cart-pole", "bench/scenes/cart-pole-motor.xml", 200, 1, 0.01, 0, {{0}}, false, false, swing_up},
+    {"acrobot", "bench/scenes/acrobot-motor.xml", 300, 1, 0.01, 0, {{0}}, false, false, balance},
+    {"hopper", "data/scenes/hopper.xml", 30, 10, 0.002, 1, {NOISY(1)}, false, false, hop},
+    {"finger", "data/scenes/finger.xml", 75, 1, 0.05, 1, {GIVING(10, 0)}, false, false, spin},
+    {"quadruped", "data/scenes/quadruped.xml", 40, 2, 0, 2, {GIVING(10, 1e4), GIVING(2, 1e3)}, true, false, stand},
 };
 
 /* Half the second's joint to begin with, so that a hanging double pendulum has a gradient at all. */
@@ -171,6 +175,7 @@ typedef struct result {
     double cost[MOST], at[MOST], start;
     double elsewhere; /* what its controls cost on the other engine */
     double acted;     /* what its feedback costs on fine steps */
+    double held, fed; /* what its controls cost where neither engine steps, and with its feedback */
     int passes;
     bool converged;
 } result;
@@ -204,10 +209,18 @@ static void print_when(const result *r, double goal) {
         printf(" never |");
 }
 
+static void print_cost(double cost) {
+    if (isnan(cost))
+        printf(" |");
+    else
+        printf(" %.6g |", cost);
+}
+
 /* @param rival whose end is to be reached, that but for 1 % of what it gained, and that but for 0.1 % of itself */
 static void row(const char *task, const char *engine, const result *r, const result *rival) {
-    printf("| %s | %s | %.6g | %.6g | %.4g | %.6g | %d%s | %.3g |", task, engine, r->start, end_of(r), r->elsewhere,
-           r->acted, r->passes, r->converged ? "" : "+", seconds_of(r));
+    printf("| %s | %s | %.6g | %.6g | %.4g | %.6g |", task, engine, r->start, end_of(r), r->elsewhere, r->acted);
+    print_cost(r->held), print_cost(r->fed);
+    printf(" %d%s | %.3g |", r->passes, r->converged ? "" : "+", seconds_of(r));
     print_when(r, end_of(rival) + 0.01 * fabs(rival->start - end_of(rival)));
     print_when(r, end_of(rival) + 0.001 * fabs(end_of(rival)));
     print_when(r, end_of(rival));
@@ -225,9 +238,9 @@ static tribo_trajopt *open_task(const contest *c, tribo_model *m, int nway, int 
     o.dt = c->dt, o.warm_start = true;
     c->terms(m, terms, &def.nterm);
     def.term = terms, def.knots = c->knots, def.substeps = c->substeps, def.options = &o;
-    def.method = TRIBO_METHOD_ILQR, def.workers = workers;
+    def.method = c->bent ? TRIBO_METHOD_NEWTON : TRIBO_METHOD_ILQR, def.workers = workers;
     def.stage = c->way, def.nstage = nway;
-    def.tol = def.nstage > 0 ? 1e-4 : 1e-6;
+    def.tol = nway > 0 ? 1e-4 : c->nway > 0 ? 1e-6 : 1e-9;
     first_guess(m, c->knots, U);
     def.U = U;
     if (tribo_trajopt_new(m, &def, &t, &diag) < 0) fprintf(stderr, "%s: %s\n", c->name, diag.text);
@@ -235,30 +248,57 @@ static tribo_trajopt *open_task(const contest *c, tribo_model *m, int nway, int 
     return t;
 }
 
-/* What the plan costs where its feedback acts on Tribo's steps of a twentieth of the time: on the motion that both
- * engines' steps are meant to be, where there is no contact. */
-static double act_finely(const contest *c, tribo_model *m, tribo_trajopt *plan) {
-    enum { FINER = 20 };
+enum { FINER = 20 };
+
+/* The same controls on steps of a twentieth. */
+static contest finer(const contest *c, const tribo_model *m) {
     contest fine = *c;
+    fine.dt = (c->dt > 0 ? c->dt : tribo_model_timestep(m)) / FINER, fine.substeps *= FINER;
+    return fine;
+}
+
+/* What a plan costs acted out on other dynamics and finer steps, by its feedback or by its controls alone. */
+static double act_out(const contest *fine, tribo_model *m, tribo_trajopt *plan, const ti_plant *on, bool feedback) {
     tribo_sizes z = tribo_model_sizes(m);
-    tribo_options o = tribo_default_options();
-    tribo_ws *ws = NULL;
-    double *X = malloc(sizeof *X * (size_t)((c->knots + 1) * z.nx)), *U = malloc(sizeof *U * (size_t)(c->knots * z.nu));
-    double p[2000], x[200], u[100], cost = NAN;
-    o.dt = fine.dt = (c->dt > 0 ? c->dt : tribo_model_timestep(m)) / FINER, fine.substeps *= FINER;
-    tribo_trajopt *task = open_task(&fine, m, 0, 1);
-    tribo_model_params(m, p);
-    tribo_status s = tribo_ws_new(m, &o, NULL, &ws, NULL);
-    if (s >= 0) s = tribo_trajopt_settle(plan);
+    int n = fine->knots, nc = tribo_trajopt_ncontrol(plan);
+    double *X = malloc(sizeof *X * (size_t)((n + 1) * z.nx)), *U = malloc(sizeof *U * (size_t)(n * nc));
+    double x[200], u[200], cost = NAN;
+    tribo_trajopt *task = open_task(fine, m, 0, 1);
+    tribo_status s = tribo_trajopt_settle(plan);
     tribo_trajopt_trajectory(plan, X, U);
     memcpy(x, X, sizeof *x * (size_t)z.nx);
-    for (int k = 0; k < c->knots && s >= 0; k++) {
+    for (int k = 0; feedback && k < n && s >= 0; k++) {
         s = tribo_trajopt_feedback(plan, k, x, u);
-        memcpy(U + k * z.nactuator, u + z.nv, sizeof *u * (size_t)z.nactuator);
-        for (int i = 0; i < fine.substeps && s >= 0; i++) s = tribo_step(ws, p, x, u, x, NULL);
+        memcpy(U + k * nc, u + z.nv, sizeof *u * (size_t)nc);
+        for (int i = 0; i < fine->substeps && s >= 0; i++) s = on->step(on->context, u, x);
     }
+    if (task) task->plant = on;
     if (s >= 0 && task && ti_path_roll(task, (ti_roll){.U = U}) >= 0) cost = task->trial.plain;
-    tribo_trajopt_free(task), tribo_ws_free(ws), free(X), free(U);
+    tribo_trajopt_free(task), free(X), free(U);
+    return cost;
+}
+
+typedef struct stepper {
+    tribo_ws *ws;
+    double p[2000];
+} stepper;
+
+static tribo_status step_finely(void *context, const double *u, double *x) {
+    stepper *s = context;
+    return tribo_step(s->ws, s->p, x, u, x, NULL);
+}
+
+/* By its feedback on Tribo's steps of a twentieth of the time. */
+static double act_finely(const contest *c, tribo_model *m, tribo_trajopt *plan) {
+    contest fine = finer(c, m);
+    stepper s = {0};
+    ti_plant on = {step_finely, NULL, &s};
+    tribo_options o = tribo_default_options();
+    o.dt = fine.dt;
+    tribo_model_params(m, s.p);
+    double cost = NAN;
+    if (tribo_ws_new(m, &o, NULL, &s.ws, NULL) >= 0) cost = act_out(&fine, m, plan, &on, true);
+    tribo_ws_free(s.ws);
     return cost;
 }
 
@@ -287,11 +327,31 @@ static tribo_trajopt *open_soft(const contest *c, tribo_model *m, double constan
 static void soft_close(soft *s) {
     mj_deleteData(s->d), mj_deleteModel(s->m);
 }
+
+/* On what is neither engine's step, where nothing touches: MuJoCo's Runge-Kutta of fourth order on steps of a
+ * twentieth. */
+static void referee(const contest *c, tribo_model *m, tribo_trajopt *plan, result *r) {
+    contest fine = finer(c, m);
+    soft s = {0};
+    ti_plant on = {soft_step, NULL, &s};
+    if (c->nway > 0 || !soft_open(&fine, 0, &s)) return;
+    s.m->opt.integrator = mjINT_RK4;
+    r->held = act_out(&fine, m, plan, &on, false), r->fed = act_out(&fine, m, plan, &on, true);
+    soft_close(&s);
+}
 #endif
+
+/* What it is worth elsewhere. */
+static void judge(const contest *c, tribo_model *m, tribo_trajopt *plan, result *r) {
+    r->acted = act_finely(c, m, plan), r->held = r->fed = NAN;
+#ifdef HAVE_MUJOCO
+    referee(c, m, plan, r);
+#endif
+}
 
 static void race_tribo(const contest *c, tribo_model *m, int nway, int passes, result *r) {
     tribo_trajopt *t = open_task(c, m, nway, 1);
-    if (t) race(t, passes, r), r->acted = act_finely(c, m, t);
+    if (t) race(t, passes, r), judge(c, m, t, r);
 #ifdef HAVE_MUJOCO
     soft s = {0};
     ti_plant plant;
@@ -308,7 +368,7 @@ static bool race_mujoco(const contest *c, tribo_model *m, double constant, int p
     ti_plant plant;
     tribo_trajopt *t = open_soft(c, m, constant, &s, &plant), *hard = t ? open_task(c, m, 0, 1) : NULL;
     bool open = t != NULL;
-    if (open) race(t, passes, r), r->acted = act_finely(c, m, t);
+    if (open) race(t, passes, r), judge(c, m, t, r);
     if (hard) r->elsewhere = replay(t, hard);
     tribo_trajopt_free(hard), tribo_trajopt_free(t), soft_close(&s);
     return open;
@@ -319,13 +379,18 @@ static void run(const contest *c, tribo_model *m, int passes) {
     static result hard, way, other;
     const result *goal = &hard;
     race_tribo(c, m, 0, passes, &hard);
-    if (c->nway > 0) race_tribo(c, m, c->nway, passes, &way);
+    contest bent = *c;
+    bent.bent = c->nway == 0;
+    race_tribo(&bent, m, c->nway, passes, &way);
 #ifdef HAVE_MUJOCO
     if (race_mujoco(c, m, 0, passes, &other)) goal = &other;
 #endif
     row(c->name, "Tribo", &hard, goal);
-    const char *by = c->way->noise > 0 ? "Tribo, noise on the way" : "Tribo, compliant on the way";
-    if (c->nway > 0) row(c->name, by, &way, goal);
+    row(c->name,
+        bent.bent           ? "Tribo, second derivatives"
+        : c->way->noise > 0 ? "Tribo, noise on the way"
+                            : "Tribo, compliant on the way",
+        &way, goal);
     if (goal == &other) row(c->name, "MuJoCo", &other, &other);
 #ifdef HAVE_MUJOCO
     static result stiff;
@@ -392,10 +457,10 @@ static void visit_pass(const contest *c, tribo_model *m, int passes) {
 int main(int argc, char **argv) {
     int passes = argc > 1 ? atoi(argv[1]) : 200;
     const char *only = argc > 2 ? argv[2] : NULL;
-    printf("| task | engine | cost at the start | at the end | replayed | acted | passes | s | s to 1 %% of MuJoCo's "
-           "end | s "
-           "to 0.1 %% above it | s to its end |\n"
-           "|---|---|---|---|---|---|---|---|---|---|---|\n");
+    printf(
+        "| task | engine | cost at the start | at the end | replayed | acted | refereed | fed back | passes | s | s to "
+        "1 %% of MuJoCo's end | s to 0.1 %% above it | s to its end |\n"
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     each(only, run, passes);
     printf("\n| task | engine | threads | a pass, ms |\n|---|---|---|---|\n");
     each(only ? only : "quadruped", visit_pass, passes);
