@@ -29,8 +29,11 @@ near_name near_begin(const char *name) {
     return (near_name){.name = name, .least = (int)strlen(name) / 2 + 1};
 }
 
+/* Once, where it is offered several times in a row, as a free body for each of its six forces. */
 static void list(near_name *n, const char *candidate) {
-    size_t at = strlen(n->all), room = sizeof n->all - at;
+    size_t at = strlen(n->all), room = sizeof n->all - at, length = strlen(candidate);
+    bool again = at >= length && strcmp(n->all + at - length, candidate) == 0;
+    if (again && (at == length || n->all[at - length - 1] == ' ')) return;
     if (room > strlen(candidate) + sizeof ", ...")
         snprintf(n->all + at, room, "%s%s", at ? ", " : "", candidate);
     else if (at >= 3 && strcmp(n->all + at - 3, "...") != 0)
