@@ -76,6 +76,10 @@ static const row rows[] = {
     {.file = "mirror_62058", .steps = 1, .symmetry = true},
     {.file = "mirror_62120", .steps = 1, .symmetry = true},
     {.file = "mirror_71120", .steps = 1, .symmetry = true},
+    {.file = "light_between_heavy",
+     .steps = 1,
+     .symmetry = true,
+     .push = {4.2543992744290664, 6.3912521563321043, 17.417027956750086, 0, 0, 0}},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
