@@ -296,19 +296,19 @@ double ti_contact_rounding(const ti_contact_ws *ws, const ti_contact_problem *p,
     return most > 0 ? DBL_EPSILON * ws->unit_c / (R * most) : 0;
 }
 
-/* A step from nearby, relative to what there is, and what rounding leaves of it, about. */
-static const double NEARBY = 0.03, LEAVES = 1e-8;
+/* A step from nearby, relative to what there is, and what rounding leaves of it, about; steps that no longer shrink
+ * count as settled below STALLED, or below what rounding over R may be, up to what derivatives BEAR. */
+static const double NEARBY = 0.03, LEAVES = 1e-8, STALLED = 1e-6, BEAR = 5e-6;
+enum { LATE = 4 }; /* the step by which what has a solution is near it */
 
 /* A step with new factors squares the error, to within the conditioning; one with old factors shrinks it by a factor of
  * a million, and so does any step after the first where the law is linear, whose factors stay: by what steps of the
  * same system have shown. Steps of the sizes below leave nothing but rounding. Roughly: one step from nearby will do
- * where the law is linear. Steps that no longer shrink and are no larger than rounding over R are as good, up to what
- * derivatives bear. */
+ * where the law is linear. */
 static bool settle(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R, bool roughly) {
     ti_law_compliance Rk = ti_contact_compliance(R);
-    double before = HUGE_VAL;
+    double before = HUGE_VAL, stalled = STALLED;
     bool again = true, linear = is_linear(ws, p);
-    double rounding = 0;
     if (!(from > 0)) ws->shrink = 1;
     if (from > 0 && !linear) ti_contact_approach(ws, p, from, R); /* else the first step arrives from anywhere */
     for (int it = 0; it < 15; it++) {
@@ -317,7 +317,7 @@ static bool settle(ti_contact_ws *ws, const ti_contact_problem *p, double from, 
         if (again && !factor(ws, p)) return false;
         ti_contact_direction(ws, p);
         double change = ws->settled = advance(ws, p);
-        if (!(change < HUGE_VAL) || (it >= 4 && change > 0.1)) return false; /* no solution has these modes */
+        if (!(change < HUGE_VAL) || (it >= LATE && change > 0.1)) return false; /* no solution has these modes */
         if (linear && roughly && it == 0 && change < NEARBY) {
             ws->settled = LEAVES * change, ws->rough = true;
             return true;
@@ -328,12 +328,12 @@ static bool settle(ti_contact_ws *ws, const ti_contact_problem *p, double from, 
             return true;
         }
         if (change < (again ? 1e-9 : 1e-10)) return true;
-        if (it == 4) rounding = ti_min(16 * ti_contact_rounding(ws, p, R), 5e-6);
-        if ((again || linear) && it > 0 && before < ti_max(1e-6, rounding) && change > 0.25 * before) return true;
+        if (it == LATE) stalled = ti_min(ti_max(stalled, 16 * ti_contact_rounding(ws, p, R)), BEAR);
+        if ((again || linear) && it > 0 && before < stalled && change > 0.25 * before) return true;
         again = !linear && (change > 1e-5 || change > 0.01 * before);
         before = change;
     }
-    return before < ti_max(1e-6, rounding);
+    return before < stalled;
 }
 
 bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R) {

@@ -309,7 +309,8 @@ bool ti_contact_predict(ti_contact_ws *ws, const ti_contact_problem *p, double R
 bool ti_contact_settle(ti_contact_ws *ws, const ti_contact_problem *p, double from, double R);
 /* The same from anywhere, where the next step goes on to no compliance: one step may do, ws->rough. */
 bool ti_contact_settle_roughly(ti_contact_ws *ws, const ti_contact_problem *p, double R);
-/* What rounding of velocities makes of impulses that compliance R shares, of the largest one: it grows as R falls. */
+/* newton.c: what rounding of velocities makes of impulses that compliance R shares, of the largest one: it grows as R
+ * falls. */
 double ti_contact_rounding(const ti_contact_ws *ws, const ti_contact_problem *p, double R);
 /* newton.c: a step on the law at compliance `to`, which may be 0, with the factors that ti_contact_settle() left at R.
  */
