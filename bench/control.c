@@ -38,7 +38,6 @@ typedef struct contest {
     int nway; /* 0 = there is no contact */
     tribo_law_options way[STAGES];
     bool lands; /* and MuJoCo's contact is made stiffer */
-    bool bent;  /* it is searched with second derivatives of the dynamics */
     void (*terms)(const tribo_model *m, tribo_term_def *t, int *n);
 } contest;
 
@@ -99,11 +98,11 @@ static void stand(const tribo_model *m, tribo_term_def *t, int *n) {
 }
 
 static const contest contests[] = {
-    {"cart-pole", "bench/scenes/cart-pole-motor.xml", 200, 1, 0.01, 0, {{0}}, false, false, swing_up},
-    {"acrobot", "bench/scenes/acrobot-motor.xml", 300, 1, 0.01, 0, {{0}}, false, false, balance},
-    {"hopper", "data/scenes/hopper.xml", 30, 10, 0.002, 1, {NOISY(1)}, false, false, hop},
-    {"finger", "data/scenes/finger.xml", 75, 1, 0.05, 1, {GIVING(10, 0)}, false, false, spin},
-    {"quadruped", "data/scenes/quadruped.xml", 40, 2, 0, 2, {GIVING(10, 1e4), GIVING(2, 1e3)}, true, false, stand},
+    {"cart-pole", "bench/scenes/cart-pole-motor.xml", 200, 1, 0.01, 0, {{0}}, false, swing_up},
+    {"acrobot", "bench/scenes/acrobot-motor.xml", 300, 1, 0.01, 0, {{0}}, false, balance},
+    {"hopper", "data/scenes/hopper.xml", 30, 10, 0.002, 1, {NOISY(1)}, false, hop},
+    {"finger", "data/scenes/finger.xml", 75, 1, 0.05, 1, {GIVING(10, 0)}, false, spin},
+    {"quadruped", "data/scenes/quadruped.xml", 40, 2, 0, 2, {GIVING(10, 1e4), GIVING(2, 1e3)}, true, stand},
 };
 
 /* Half the second's joint to begin with, so that a hanging double pendulum has a gradient at all. */
@@ -228,7 +227,7 @@ static void row(const char *task, const char *engine, const result *r, const res
 }
 
 /* @param nway how many laws there are on the way to the hard one */
-static tribo_trajopt *open_task(const contest *c, tribo_model *m, int nway, int workers) {
+static tribo_trajopt *open_task(const contest *c, tribo_model *m, int nway, tribo_method method, int workers) {
     tribo_options o = tribo_default_options();
     tribo_trajopt_def def = tribo_default_trajopt();
     tribo_term_def terms[TERMS];
@@ -238,7 +237,7 @@ static tribo_trajopt *open_task(const contest *c, tribo_model *m, int nway, int 
     o.dt = c->dt, o.warm_start = true;
     c->terms(m, terms, &def.nterm);
     def.term = terms, def.knots = c->knots, def.substeps = c->substeps, def.options = &o;
-    def.method = c->bent ? TRIBO_METHOD_NEWTON : TRIBO_METHOD_ILQR, def.workers = workers;
+    def.method = method, def.workers = workers;
     def.stage = c->way, def.nstage = nway;
     def.tol = nway > 0 ? 1e-4 : c->nway > 0 ? 1e-6 : 1e-9;
     first_guess(m, c->knots, U);
@@ -263,7 +262,7 @@ static double act_out(const contest *fine, tribo_model *m, tribo_trajopt *plan, 
     int n = fine->knots, nc = tribo_trajopt_ncontrol(plan);
     double *X = malloc(sizeof *X * (size_t)((n + 1) * z.nx)), *U = malloc(sizeof *U * (size_t)(n * nc));
     double x[200], u[200], cost = NAN;
-    tribo_trajopt *task = open_task(fine, m, 0, 1);
+    tribo_trajopt *task = open_task(fine, m, 0, TRIBO_METHOD_ILQR, 1);
     tribo_status s = tribo_trajopt_settle(plan);
     tribo_trajopt_trajectory(plan, X, U);
     memcpy(x, X, sizeof *x * (size_t)z.nx);
@@ -314,7 +313,7 @@ static double replay(const tribo_trajopt *found, tribo_trajopt *on) {
 
 /* The task on MuJoCo's dynamics; to be freed beside s. */
 static tribo_trajopt *open_soft(const contest *c, tribo_model *m, double constant, soft *s, ti_plant *plant) {
-    tribo_trajopt *t = soft_open(c, constant, s) ? open_task(c, m, 0, 1) : NULL;
+    tribo_trajopt *t = soft_open(c, constant, s) ? open_task(c, m, 0, TRIBO_METHOD_ILQR, 1) : NULL;
     *plant = (ti_plant){soft_step, soft_jac, s};
     if (!t) return NULL;
     t->plant = plant;
@@ -349,8 +348,8 @@ static void judge(const contest *c, tribo_model *m, tribo_trajopt *plan, result 
 #endif
 }
 
-static void race_tribo(const contest *c, tribo_model *m, int nway, int passes, result *r) {
-    tribo_trajopt *t = open_task(c, m, nway, 1);
+static void race_tribo(const contest *c, tribo_model *m, int nway, tribo_method method, int passes, result *r) {
+    tribo_trajopt *t = open_task(c, m, nway, method, 1);
     if (t) race(t, passes, r), judge(c, m, t, r);
 #ifdef HAVE_MUJOCO
     soft s = {0};
@@ -366,7 +365,8 @@ static void race_tribo(const contest *c, tribo_model *m, int nway, int passes, r
 static bool race_mujoco(const contest *c, tribo_model *m, double constant, int passes, result *r) {
     soft s = {0};
     ti_plant plant;
-    tribo_trajopt *t = open_soft(c, m, constant, &s, &plant), *hard = t ? open_task(c, m, 0, 1) : NULL;
+    tribo_trajopt *t = open_soft(c, m, constant, &s, &plant),
+                  *hard = t ? open_task(c, m, 0, TRIBO_METHOD_ILQR, 1) : NULL;
     bool open = t != NULL;
     if (open) race(t, passes, r), judge(c, m, t, r);
     if (hard) r->elsewhere = replay(t, hard);
@@ -375,22 +375,22 @@ static bool race_mujoco(const contest *c, tribo_model *m, double constant, int p
 }
 #endif
 
+/* The name of Tribo's second search. */
+static const char *second_of(const contest *c) {
+    if (c->nway == 0) return "Tribo, second derivatives";
+    return c->way->noise > 0 ? "Tribo, noise on the way" : "Tribo, compliant on the way";
+}
+
 static void run(const contest *c, tribo_model *m, int passes) {
     static result hard, way, other;
     const result *goal = &hard;
-    race_tribo(c, m, 0, passes, &hard);
-    contest bent = *c;
-    bent.bent = c->nway == 0;
-    race_tribo(&bent, m, c->nway, passes, &way);
+    race_tribo(c, m, 0, TRIBO_METHOD_ILQR, passes, &hard);
+    race_tribo(c, m, c->nway, c->nway > 0 ? TRIBO_METHOD_ILQR : TRIBO_METHOD_NEWTON, passes, &way);
 #ifdef HAVE_MUJOCO
     if (race_mujoco(c, m, 0, passes, &other)) goal = &other;
 #endif
     row(c->name, "Tribo", &hard, goal);
-    row(c->name,
-        bent.bent           ? "Tribo, second derivatives"
-        : c->way->noise > 0 ? "Tribo, noise on the way"
-                            : "Tribo, compliant on the way",
-        &way, goal);
+    row(c->name, second_of(c), &way, goal);
     if (goal == &other) row(c->name, "MuJoCo", &other, &other);
 #ifdef HAVE_MUJOCO
     static result stiff;
@@ -421,7 +421,7 @@ static double pass_ms(tribo_trajopt *t) {
 
 static void time_pass(const contest *c, tribo_model *m) {
     for (int workers = 1; workers <= 2; workers++) {
-        tribo_trajopt *t = open_task(c, m, 0, workers);
+        tribo_trajopt *t = open_task(c, m, 0, TRIBO_METHOD_ILQR, workers);
         if (t) printf("| %s | Tribo | %d | %.3g |\n", c->name, workers, pass_ms(t));
         tribo_trajopt_free(t);
     }
