@@ -469,6 +469,7 @@ before() {
 before "steps that do not fit a knot" 2 '' 'no whole number of steps' optimize "$cart" "$tasks/cart-pole.json" --receding 2 --act-dt 0.0033
 before "another scene to act on" 3 '' 'are not those of the scene' optimize "$cart" "$tasks/cart-pole.json" --receding 2 --act-scene "$slide"
 before "a law to act on that is not" 2 '' '--act-law: ' optimize "$cart" "$tasks/cart-pole.json" --receding 2 --act-law bogus
+before "noise of a law to act on that has none" 2 '' '--act-law: noise counts for nothing without' optimize "$cart" "$tasks/cart-pole.json" --receding 2 --act-law raisim,noise=3
 before "plans that are too short" 2 '' '--every: a plan has only' optimize "$cart" "$tasks/cart-pole.json" --receding 2 --every 999999
 cp "$tasks/cart-pole.json" "$folder/swing/result.json"
 expect "a folder that cannot be made" 1 '' '/proc/none: ' optimize "$cart" "$tasks/cart-pole.json" --iterations 1 --out /proc/none/such

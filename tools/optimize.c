@@ -50,8 +50,11 @@ static void advise_motion(const optimization *o) {
         for (int i = 0; i < o->task->def.ncontrol; i++)
             most = fmax(most, fabs(o->done.U[k * o->task->size.nu + o->task->control[i]]));
     if (most < 1e-6)
-        remark(&verb_optimize, "no control changes the cost from here, as where nothing is touched yet or friction "
-                               "holds: begin with another \"guess\", or with \"stages\" (docs/control.md)");
+        remark(
+            &verb_optimize,
+            "no control changes the cost from here, in a motion of %g s, as where nothing is touched yet or friction "
+            "holds: begin with another \"guess\", or with \"stages\" (docs/control.md)",
+            o->task->def.knots * knot_seconds(o->task));
 }
 
 /* A number of p by its owner and its own name; NaN where there is none. */

@@ -18,7 +18,7 @@ struct world {
 /* ---- the world acted on ---- */
 
 /* L[,WORD=VALUE...] over the task's law. */
-static int act_law(const char *text, tribo_law_options *law) {
+static int act_law(const tribo_model *m, const char *text, tribo_law_options *law) {
     char copy[512];
     tribo_diag diag = {0};
     if (!text) return EXIT_SUCCESS;
@@ -32,6 +32,11 @@ static int act_law(const char *text, tribo_law_options *law) {
         if (value) *value++ = 0;
         if (tribo_law_set(law, value ? at : "law", value ? value : at, &diag))
             return usage_error(&verb_optimize, "--act-law: %s", diag.text);
+    }
+    for (const char *at = strchr(text, ','); at; at = strchr(at + 1, ',')) {
+        snprintf(copy, sizeof copy, "%.*s", (int)strcspn(at + 1, "=,"), at + 1);
+        const char *need = task_law_lacks(m, law, copy);
+        if (need) return usage_error(&verb_optimize, "--act-law: %s counts for nothing without %s", copy, need);
     }
     return EXIT_SUCCESS;
 }
@@ -63,9 +68,9 @@ static int open_world(optimization *o, world *w) {
     tribo_diag diag = {0};
     int status = o->a->act_scene ? scene_load(o->a->act_scene, &o->other) : EXIT_SUCCESS;
     if (status == EXIT_SUCCESS && o->other) status = same_state(o->a->act_scene, o->m, o->other);
-    if (status == EXIT_SUCCESS) status = act_law(o->a->act_law, &options.law);
-    if (status != EXIT_SUCCESS) return status;
     const tribo_model *m = o->other ? o->other : o->m;
+    if (status == EXIT_SUCCESS) status = act_law(m, o->a->act_law, &options.law);
+    if (status != EXIT_SUCCESS) return status;
     double dt = o->a->act_dt > 0 ? o->a->act_dt : t->dt, steps = round(knot_seconds(t) / dt);
     if (!(steps >= 1 && steps <= 1e6 && fabs(steps * dt - knot_seconds(t)) <= 1e-9 * knot_seconds(t)))
         return usage_error(&verb_optimize, "--act-dt: a knot of %g s is no whole number of steps of %g s",

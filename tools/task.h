@@ -55,6 +55,8 @@ typedef struct task_changes {
  * @return exit status of the verb, after a message where it is not EXIT_SUCCESS; *t is to be freed in any case. */
 int task_file_read(const char *path, const tribo_model *m, const task_changes *changes, task_file **t);
 void task_file_free(task_file *t);
+/* What else a law must say for a word of it to count, on the scene; NULL = it does, or is no word. */
+const char *task_law_lacks(const tribo_model *m, const tribo_law_options *law, const char *word);
 
 /* Rows of a term's target over time, from `from` seconds on. @param target [out] (rows,width) */
 void task_target(const task_file *t, int term, double from, double *target);

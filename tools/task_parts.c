@@ -31,7 +31,6 @@ static const char *law_word(const char *word) {
     return NULL;
 }
 
-/* What else a law must say for a word of it to count; NULL = it does. */
 static const char *missing(const tribo_law_options *law, const char *word) {
     const struct {
         const char *word, *need;
@@ -48,14 +47,18 @@ static const char *missing(const tribo_law_options *law, const char *word) {
     return NULL;
 }
 
+const char *task_law_lacks(const tribo_model *m, const tribo_law_options *law, const char *word) {
+    tribo_law_options settled;
+    const char *known = law_word(word);
+    return known && !ti_law_settle(law, &m->law, &settled, NULL) ? missing(&settled, known) : NULL;
+}
+
 /* A word that nothing looks at would leave contact hard without a word. */
 static void check_words(task_reader *r, const json_t *value, const tribo_law_options *law) {
-    tribo_law_options settled;
     const char *word;
     const json_t *x;
-    if (!task_good(r) || ti_law_settle(law, &r->m->law, &settled, NULL)) return;
     json_object_foreach((json_t *)(uintptr_t)value, word, x) {
-        const char *need = missing(&settled, law_word(word));
+        const char *need = task_good(r) ? task_law_lacks(r->m, law, word) : NULL;
         task_enter(r, word, 0);
         if (need) task_wrong(r, "counts for nothing without %s", need);
         task_leave(r);
