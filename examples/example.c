@@ -1,5 +1,6 @@
 /* example.c -- see example.h. */
 #include "example.h"
+#include <cblas.h> /* OpenBLAS: openblas_set_num_threads */
 #include <lbfgs.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ tribo_model *scene(const char *name) {
     char path[256];
     tribo_model *m = NULL;
     tribo_diag diag = {0};
+    openblas_set_num_threads(1); /* matrices are small: threads only wait for one another */
     snprintf(path, sizeof path, "data/scenes/%s.xml", name);
     tribo_status s = tribo_model_load(path, NULL, &m, &diag);
     if (s != TRIBO_OK) fprintf(stderr, "%s:%d: %s\n", path, diag.line, diag.text);

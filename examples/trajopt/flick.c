@@ -20,6 +20,7 @@ void flick_open(flick *f, const double *x, double noise, tribo_method method) {
     o.dt = knot_time, o.law = flick_law(TRIBO_LAW_STOCHASTIC, noise);
     def.knots = KNOTS, def.term = term, def.nterm = 2, def.x0 = x, def.options = &o, def.tol = 1e-5;
     def.lower = least, def.upper = most, def.method = method;
+    def.workers = 2; /* over the knots; the same bits as one */
     need(tribo_trajopt_new(f->m, &def, &f->plan, NULL), "plan");
 }
 
