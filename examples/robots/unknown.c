@@ -80,7 +80,7 @@ static void unexcited(const experiment *e, recorded r) {
     tribo_estimate est[FREE];
     int open;
     fit(e, &r, 1, est, &open);
-    printf("pulled by 2 N they stand; of their friction is not told:");
+    printf("pulled by 1 N they stand; of their friction is not told:");
     for (int i = 0; i < FREE; i++)
         if (!est[i].identifiable) printf(" %s", e->name[i]);
     printf("\nfeet_standing_open %d\n", open);
@@ -113,7 +113,7 @@ int main(int argc, char **argv) {
         fflush(stdout);
     }
     print(&feet, "feet", &slip), print(&arm, "payload", &payload);
-    unexcited(&feet, slip_record(feet.m, 2, 1));
+    unexcited(&feet, slip_record(feet.m, 1, 1));
     tribo_model_free(feet.m), tribo_model_free(arm.m);
     return 0;
 }

@@ -193,8 +193,9 @@ void ti_rows_jvp(const ti_con *c, const ti_link *link, double sign, const ti_lin
  * value they would decide which of several redundant contacts carry the load.
  * skin, a share of the bodies' length: a penetration of this much is removed by the velocity, in one step and in
  * proportion, so that a body at rest, which stands at gap = 0, is not at a kink, and the corners of a tilted face ask
- * for what a rigid body can do. What is more is a matter of displacements: from three times the skin on velocities are
- * left alone, and a little approach let pass, or bodies that overlap without a load would touch without one, a kink. */
+ * for what a rigid body can do. What is more is a matter of displacements: from 2.5 skins on velocities are left alone,
+ * and a little approach let pass, or bodies that overlap without a load would touch without one, a kink; half a skin,
+ * or what recovery takes out would be left where the velocity's part ends. */
 ti_grain ti_grain_of(const ti_touch *touch, double length, bool redundant, double fastest) {
     static const double eps = 2.2e-16, share = 1e-5;
     double many = redundant ? 4096 : 64; /* the corners of a resting face drift apart by more than they are rounded */
@@ -218,7 +219,7 @@ ti_reference ti_staying(double gap, const ti_grain *grain, double dt) {
     double skin = grain->skin;
     if (grain->noise > 0) return staying_in_noise(gap, grain, dt);
     if (is_closed(gap, grain)) return (ti_reference){0, 1 / dt};
-    if (gap < -3 * skin) return (ti_reference){skin / dt, 0};
+    if (gap < -2.5 * skin) return (ti_reference){0.5 * skin / dt, 0};
     if (gap < -skin) return (ti_reference){(-gap - 2 * skin) / dt, -1 / dt};
     return (ti_reference){gap / dt, 1 / dt};
 }

@@ -52,6 +52,7 @@ static const row rows[] = {
     {.file = "stack_of_six", .steps = 8, .gradient = true},
     {.file = "overlap_at_rest", .steps = 9, .gradient = true},
     {.file = "overlap_weightless", .steps = 2, .gradient = true},
+    {.file = "taken_out_by_a_blow", .steps = 2, .gradient = true},
     {.file = "falling_together", .steps = 5, .gradient = true},
     {.file = "jammed", .steps = 2, .gradient = true},
     {.file = "only_just_held",
