@@ -1,5 +1,6 @@
 /* test_residuals.c -- what a fit leaves, beside the noise of the rows: is that told from noise? */
 #include "residuals.h"
+#include "slow.h"
 #include "test_main.h"
 #include <math.h>
 #include <string.h>
@@ -74,12 +75,99 @@ START_TEST(little_is_let_pass) {
 }
 END_TEST
 
+/* Tabled 5 % and 1 % points of F. */
+START_TEST(chances_are_those_of_f) {
+    ck_assert_double_eq_tol(slow_chance(4.10282, 2, 10), 0.05, 1e-5);
+    ck_assert_double_eq_tol(slow_chance(2.86608, 4, 20), 0.05, 1e-5);
+    ck_assert_double_eq_tol(slow_chance(3.11867, 6, 60), 0.01, 1e-5);
+    ck_assert_double_eq_tol(slow_chance(2.16458, 10, 30), 0.05, 1e-5);
+    ck_assert_double_eq_tol(slow_chance(1, 4000, 4000), 0.5, 1e-6);
+    ck_assert_double_eq(slow_chance(0, 2, 10), 1);
+}
+END_TEST
+
+/* Three recordings of a cube, of whose turn about the vertical a bow of so many times the noise is left. Every axis and
+ * every recording has a noise of its own; of some the tails are long; rows are missing, or one number's. */
+static bool fast(const tribo_model *m, int rows, double bow, bool tails, uint64_t *seed) {
+    slow_parts s = {0};
+    char text[400];
+    for (int i = 0; i < 3; i++) {
+        double time[ROWS], r[ROWS * NV];
+        for (int k = 0; k < rows; k++) {
+            double t = 2. * k / (rows - 1) - 1;
+            time[k] = 0.01 * k + (k > rows / 2 ? 0.07 : 0);
+            for (int j = 0; j < NV; j++) {
+                double noise =
+                    gauss(seed) /
+                    (tails ? sqrt((pow(gauss(seed), 2) + pow(gauss(seed), 2) + pow(gauss(seed), 2)) / 3) : 1);
+                r[k * NV + j] = (1 + i) * (j % 3 == 2 ? 3e-3 : 1e-3) * (noise + (j == 5 ? bow * (t * t - 1. / 3) : 0));
+            }
+            if (k == 7) r[k * NV] = NAN;
+        }
+        residuals left = {.n = rows, .nv = NV, .m = m, .r = r};
+        tribo_recording rec = {.n = rows, .time = time};
+        ck_assert(slow_add(&s, &left, &rec));
+    }
+    bool good = slow_good(&s, m, text);
+    slow_free(&s);
+    return good || (bow > 0 && !strstr(text, "how cube turns (rotation, z) is within that"));
+}
+
+static int told_slow(int sets, int rows, double bow, bool tails) {
+    tribo_model *m = NULL;
+    uint64_t seed = 99;
+    int told = 0;
+    ck_assert_int_eq(tribo_model_load_memory(cube, strlen(cube), "test", NULL, &m, NULL), TRIBO_OK);
+    for (int k = 0; k < sets; k++) told += !fast(m, rows, bow, tails, &seed);
+    tribo_model_free(m);
+    return told;
+}
+
+/* One in a hundred is allowed, of 2000 sets 20 +- 4.5; with tails so long that they have no kurtosis, two. */
+START_TEST(noise_is_not_slow) {
+    ck_assert_int_le(told_slow(2000, ROWS, 0, false), 20 + 13);
+    ck_assert_int_le(told_slow(2000, 33, 0, false), 20 + 13);
+    ck_assert_int_le(told_slow(2000, ROWS, 0, true), 40 + 19);
+    ck_assert_int_eq(told_slow(20, 7, 0, false), 0);
+}
+END_TEST
+
+/* A bow whose rms is 0.6 of the noise changes its rms by less than a fifth. */
+START_TEST(a_bow_is_told) {
+    ck_assert_int_ge(told_slow(100, ROWS, 2, false), 99);
+    ck_assert_int_ge(told_slow(100, ROWS, 1.2, false), 60);
+}
+END_TEST
+
+/* Motions that were computed are not judged by their rounding. */
+START_TEST(rounding_is_let_pass) {
+    tribo_model *m = NULL;
+    slow_parts s = {0};
+    char text[400];
+    double time[ROWS], r[ROWS * NV];
+    ck_assert_int_eq(tribo_model_load_memory(cube, strlen(cube), "test", NULL, &m, NULL), TRIBO_OK);
+    for (int k = 0; k < ROWS; k++) {
+        time[k] = 0.01 * k;
+        for (int j = 0; j < NV; j++) r[k * NV + j] = 1e-8 * time[k] * time[k] + 1e-11 * (k % 3);
+    }
+    residuals left = {.n = ROWS, .nv = NV, .m = m, .r = r};
+    tribo_recording rec = {.n = ROWS, .time = time};
+    ck_assert(slow_add(&s, &left, &rec));
+    ck_assert(slow_good(&s, m, text));
+    slow_free(&s), tribo_model_free(m);
+}
+END_TEST
+
 static Suite *suite(void) {
     Suite *s = suite_create("residuals");
     TCase *t = tcase_create("all");
     tcase_add_test(t, what_goes_on_is_told);
     tcase_add_test(t, noise_is_not);
     tcase_add_test(t, little_is_let_pass);
+    tcase_add_test(t, chances_are_those_of_f);
+    tcase_add_test(t, noise_is_not_slow);
+    tcase_add_test(t, a_bow_is_told);
+    tcase_add_test(t, rounding_is_let_pass);
     suite_add_tcase(s, t);
     return s;
 }

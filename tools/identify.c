@@ -5,6 +5,7 @@
 #include "progress.h"
 #include "ranks.h"
 #include "scene.h"
+#include "slow.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,13 +107,15 @@ static int fit(identification *id) {
     return EXIT_SUCCESS;
 }
 
-/* What the fit leaves of the recordings fitted. @return whether that is noise; else id->warning. */
-static bool explains(identification *id) {
+/* What the fit leaves of the recordings fitted, each number by itself too where slow is given. @return whether that is
+ * noise; else id->warning. */
+static bool explains(identification *id, slow_parts *slow) {
     id->left = (quality){0}, id->warning[0] = 0;
     for (int i = 0; i < id->r.n && !*interrupts_flag; i++) {
         residuals left;
         if (tribo_sysid_held_out(id->s, i) || !residuals_of(&left, id->s, id->m, &id->r.rec[i], i)) continue;
         quality_add(&id->left, &left, id->m, &id->r.rec[i]);
+        if (slow) slow_add(slow, &left, &id->r.rec[i]);
         residuals_free(&left);
     }
     quality_settle(&id->left, tribo_model_extent(id->m));
@@ -142,8 +145,11 @@ static bool predict_all(identification *id) {
         if (tribo_sysid_errors(id->s, NULL, i, e) < 0) *e = (tribo_errors){0};
         if (e->rows) mean_add(tribo_sysid_held_out(id->s, i) ? &id->held : &id->train, e);
     }
-    bool good = explains(id);
+    slow_parts slow = {0};
+    bool good = explains(id, &slow);
     if (!good) doubt_clocks(id);
+    if (good) good = slow_good(&slow, id->m, id->warning);
+    slow_free(&slow);
     if (good && id->left.recordings && isnan(id->left.rms[0]) && isnan(id->left.rms[1]))
         snprintf(id->warning, sizeof id->warning,
                  "whether the simulation explains the recordings is not known: that is judged by poses, which are "
@@ -205,7 +211,7 @@ static int fit_again(identification *id) {
 /* Names and clocks of columns are asked for where simulations do not explain the recordings. Every rank makes them all:
  * a start that is estimated along is moved by them, and intervals are judged where it is. */
 static bool in_doubt(identification *id) {
-    bool doubt = !explains(id);
+    bool doubt = !explains(id, NULL);
     return !id->a->in.as_is && !id->r.marked && !ranks_interrupted() && ranks_any(doubt);
 }
 
