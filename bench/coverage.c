@@ -7,6 +7,7 @@
  * CASE is slide, bounce, collision, tumble, or arm, of which coverage_arm.c has the keys. Keys:
  *   loss=rollout|shooting|window   rows=N (between nodes, of a window; 0: chosen, 1)
  *   noise=MM   keep=SHARE of the rows   first=NUMBER of the first set
+ *   scatter=SHARE of restitution, by which impacts differ: another model
  *   step=S     of the fit, where the scene's is not wanted
  *   made=library   recordings by the library's own step: what is left then is not the model's
  *   made=mujoco    by MuJoCo's, whose contacts give way: another model
@@ -25,6 +26,7 @@
 #include "coverage_motions.h"
 #include "coverage_mujoco.h"
 #include "residuals.h"
+#include "slow.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +36,7 @@
 typedef struct settings {
     tribo_loss loss;
     int rows, first;
-    double noise, keep, step;
+    double noise, keep, scatter, step;
     bool by_library, by_mujoco, near, each, bound, given, rival;
     int starts, hold;
 } settings;
@@ -89,15 +91,21 @@ static void choose(const experiment *e, const tribo_model *m, data_set *d, doubl
 /* Does a fit leave no more than noise, by what `tribo identify` goes by? */
 static bool explains(tribo_sysid *s, const tribo_model *m, const data_set *d, int nrec) {
     quality q = {0};
+    slow_parts slow = {0};
     char text[400];
-    for (int i = 0; i < nrec; i++) {
+    bool known = true;
+    for (int i = 0; i < nrec && known; i++) {
         residuals r;
-        if (!residuals_of(&r, s, m, d->rec + i, i)) return false;
+        known = residuals_of(&r, s, m, d->rec + i, i);
+        if (!known) break;
         quality_add(&q, &r, m, d->rec + i);
+        known = slow_add(&slow, &r, d->rec + i);
         residuals_free(&r);
     }
     quality_settle(&q, tribo_model_extent(m));
-    return quality_good(&q, text);
+    bool good = known && quality_good(&q, text) && slow_good(&slow, m, text);
+    slow_free(&slow);
+    return good;
 }
 
 /* A fit from given starts; of what has no noise, with that which it should have. @return its status. */
@@ -237,7 +245,7 @@ static void print(const experiment *e, tally *t, int nrec, const settings *set) 
                t->error[i][t->sets / 2], sqrt(t->square[i] / n), sqrt(t->variance[i] / n));
         qsort(t->share[i], (size_t)t->sets, sizeof(double), ascending);
         const double normal = 0.67449; /* median of a normal number's size */
-        if (set->by_mujoco) printf("  %-16s outside without a warning %d\n", "", t->silent[i]);
+        if (set->by_mujoco || set->scatter > 0) printf("  %-16s outside without a warning %d\n", "", t->silent[i]);
         if (set->bound) printf("  %-16s median error %.2f of the bound\n", "", t->share[i][t->sets / 2] / normal);
     }
 }
@@ -275,6 +283,8 @@ static bool read_setting(const char *word, settings *set) {
         set->noise = number / 1e3;
     else if (!strncmp(word, "keep", n))
         set->keep = number;
+    else if (!strncmp(word, "scatter", n))
+        set->scatter = number;
     else if (!strncmp(word, "step", n))
         set->step = number;
     else
@@ -287,7 +297,7 @@ static void draw(const experiment *e, data_set *d, int i, double noise, const se
                  const maker *other) {
     d->seed = 77u * (uint64_t)(i + 1) + 12345u * (uint64_t)(e - experiments);
     for (int k = 0; k < 10; k++) cubes_uniform(&d->seed);
-    d->noise = noise, d->keep = set->keep;
+    d->noise = noise, d->keep = set->keep, d->scatter = set->scatter;
     for (int k = 0; k < nrec; k++) record(e, d, k, other);
 }
 
@@ -354,10 +364,9 @@ int main(int argc, char **argv) {
     for (int i = 4; i < argc; i++) fine &= read_setting(argv[i], &set);
     int sets = argc > 2 ? atoi(argv[2]) : 0, nrec = argc > 3 ? atoi(argv[3]) : 0;
     if (!e || sets < 1 || nrec < 1 || nrec > RECS || !fine) {
-        fprintf(
-            stderr,
-            "usage: bench_coverage slide|bounce|collision|tumble|arm SETS RECORDINGS [KEY=VALUE...]\n"
-            "keys: loss rows noise keep first step made near each given hold bound by starts; see bench/coverage.c\n");
+        fprintf(stderr, "usage: bench_coverage slide|bounce|collision|tumble|arm SETS RECORDINGS [KEY=VALUE...]\n"
+                        "keys: loss rows noise keep scatter first step made near each given hold bound by starts; see "
+                        "bench/coverage.c\n");
         return 2;
     }
     return run(e, sets, nrec, &set);

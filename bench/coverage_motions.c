@@ -64,7 +64,7 @@ static void spin(cube *c, double t) {
 }
 
 static void bounce_start(data_set *d, cube_world *w) {
-    *w = (cube_world){.n = 1, .half = 0.1};
+    *w = (cube_world){.n = 1, .half = 0.1, .floor_restitution = 0.7};
     cube *c = w->cube;
     *c = cube_standing(w, 1, 0, 0, 0, 0);
     c->x[2] = 0.1 + between(d, 0.2, 0.5);
@@ -82,7 +82,7 @@ static bool bounce_next(cube_world *w, int row) {
         for (int j = 0; j < 2; j++) c->x[j] += c->v[j] * t;
         spin(c, t);
         left = hit < left ? left - t : 0;
-        if (left > 0) bounce(c, radius, 0.7, 0.05);
+        if (left > 0) bounce(c, radius, w->floor_restitution, 0.05);
         if (fabs(c->v[2]) < 1e-9 && c->x[2] <= radius) break; /* it lies, as in a soft floor of another's */
     }
     return true;
@@ -227,9 +227,13 @@ void record(const experiment *e, data_set *d, int i, const maker *other) {
     cube_world w;
     d->rec[i] = (tribo_recording){.time = d->time[i], .x = d->x[i]};
     e->start(d, &w);
+    const double hit = w.impact_restitution, land = w.floor_restitution;
     put(d, i, 0, w.cube, w.n);
     for (int k = 1; k < e->rows; k++) {
         cube_world before = w;
+        double off = d->scatter > 0 ? d->scatter * cubes_gauss(&d->seed) : 0;
+        w.impact_restitution = fmax(0, fmin(1, hit * (1 + off))),
+        w.floor_restitution = fmax(0, fmin(1, land * (1 + off)));
         if (!e->next(&w, k)) break;
         if (other) {
             w = before;

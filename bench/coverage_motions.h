@@ -11,7 +11,7 @@ typedef struct data_set {
     tribo_recording rec[RECS];
     double time[RECS][ROWS], x[RECS][ROWS * NX];
     uint64_t seed;
-    double noise, keep;
+    double noise, keep, scatter; /* of restitution, in parts of it, from row to row */
 } data_set;
 
 typedef struct experiment {
