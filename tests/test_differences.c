@@ -16,6 +16,12 @@ static double bent(void *context, double h) {
     return h > 0 ? 2 * h + h * h : -h + 3 * h * h;
 }
 
+/* Slopes 2 and -2, whose mean differences from both sides say at every step. */
+static double opposite(void *context, double h) {
+    (void)context;
+    return 2 * fabs(h) + h * h * h;
+}
+
 /* The same within 1e-5 of 0, and another beyond. */
 static double bent_nearby(void *context, double h) {
     return fabs(h) > 1e-5 ? 40 * h : bent(context, h);
@@ -42,6 +48,13 @@ static double flickering(void *context, double h) {
 static double error_of(const difference *d, double claimed) {
     return fmax(fabs(d->value - claimed) - d->noise, 0);
 }
+
+START_TEST(opposite_slopes_are_a_kink) {
+    difference d = differentiate(opposite, NULL, 1e-2, 0, 1e-9);
+    ck_assert(d.kink && d.value == 0);
+    ck_assert(fabs(d.above.slope - 2) < 1e-6 && fabs(d.below.slope + 2) < 1e-6);
+}
+END_TEST
 
 START_TEST(one_slope) {
     difference d = differentiate(smooth, NULL, 1e-2, 3, 1e-7);
@@ -104,6 +117,7 @@ END_TEST
 static Suite *suite(void) {
     Suite *s = suite_create("differences");
     TCase *t = tcase_create("all");
+    tcase_add_test(t, opposite_slopes_are_a_kink);
     tcase_add_test(t, one_slope);
     tcase_add_test(t, two_slopes);
     tcase_add_test(t, no_slope);

@@ -88,16 +88,18 @@ static void settle(difference *d, const search *both, double expected, double to
 }
 
 difference differentiate(difference_function f, void *context, double h, double expected, double tol) {
-    double plus[HALVINGS], minus[HALVINGS], before = (double)NAN, zero = f(context, 0);
+    double plus[HALVINGS], minus[HALVINGS], before = (double)NAN, odd = (double)NAN, zero = f(context, 0);
     search both = new_search(0);
     for (int k = 0; k < HALVINGS; k++, h /= 2) {
         plus[k] = (f(context, h) - zero) / h;
         minus[k] = (zero - f(context, -h)) / h;
-        double central = (plus[k] + minus[k]) / 2;
+        double central = (plus[k] + minus[k]) / 2, last = odd;
+        odd = fabs(plus[k] - minus[k]);
         if (k > 0) consider(&both, (4 * central - before) / 3);
         before = central;
-        /* Confirmed by three extrapolations in a row: no need to go on. */
-        if (both.noise <= tol && fabs(both.value - expected) <= tol) {
+        /* Confirmed by three extrapolations in a row: no need to go on, unless the two sides do not come together. */
+        bool together = odd <= tol || odd <= 0.75 * last;
+        if (together && both.noise <= tol && fabs(both.value - expected) <= tol) {
             difference_side side = {both.value, both.noise, false};
             return (difference){.above = side, .below = side, .value = both.value, .noise = both.noise};
         }

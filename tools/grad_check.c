@@ -187,7 +187,7 @@ static tribo_status reverse(check *c, const double *x0, double *X, double *gradi
         const tribo_step_info *info = tribo_last_info(c->ws);
         worst->residual = ti_max(worst->residual, info->residual);
         worst->margin = -ti_max(-worst->margin, -info->margin);
-        worst->ndegenerate += info->ndegenerate;
+        worst->ndegenerate += info->ndegenerate, worst->nshared += info->nshared;
     }
     double *u_bar = gradient + c->n.ndx, *p_bar = u_bar + T * c->n.nu;
     return tribo_backward(c->ws, c->tape, c->weight, gradient, u_bar, p_bar);

@@ -31,6 +31,7 @@ static json_t *result_json(const arguments *a, const grad_task *task, const grad
     json_object_set_new(all, "residual", json_number(r->info.residual));
     json_object_set_new(all, "margin", json_number(r->info.margin));
     json_object_set_new(all, "degenerate", json_integer(r->info.ndegenerate));
+    json_object_set_new(all, "shared", json_integer(r->info.nshared));
     for (int i = 0; i < GRAD_BLOCKS; i++) {
         const grad_block *b = &r->block[i];
         if (!b->entries) continue;
@@ -61,9 +62,10 @@ static void print_table(const grad_task *task, const grad_result *r) {
             printf("%-12s %8d %8d %6d %6d %6d %7d %10.3g %11.2g %9.1g %11.2g\n", grad_block_names[i], b->entries,
                    b->checked, b->kinks, b->jumps, b->open, b->bounds, b->largest, b->worst, b->noise, b->worst_dot);
     }
-    printf("worst %.2g (%s %.0e); contact residual %.1e, margin %.1e, degenerate contacts %d\n", r->worst,
+    printf("worst %.2g (%s %.0e); contact residual %.1e, margin %.1e, degenerate contacts %d (%d by single geoms)\n",
+           r->worst,
            r->worst <= task->tol ? "within" : "NOT within", task->tol, r->info.residual, r->info.margin,
-           r->info.ndegenerate);
+           r->info.ndegenerate, r->info.nshared);
     printf("of a step, reverse and forward differ by %.1e, Jacobian and forward by %.1e, at most; left out %.0f %%\n",
            r->steps.reverse, r->steps.jacobian, 100 * r->left_out);
     const char *flaw = grad_flaw(task, r);

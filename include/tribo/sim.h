@@ -72,6 +72,9 @@ typedef struct tribo_step_info {
     tribo_rung rung;         /**< the highest rung any island needed */
     bool canonical;          /**< every island's answer is the canonical one, see tribo_contact_info */
     tribo_measures measures; /**< where options.measures: energies summed over islands, residuals of the worst */
+    int nshared; /**< of ndegenerate, those that are degenerate by the places, turns and sizes of single geoms and by
+                      ranges of limits alone, as more of them than hold a body share its load: eq. (610). Derivatives by
+                      states, forces and all other parameters are right there, and margin is theirs */
 } tribo_step_info;
 
 typedef struct tribo_ws tribo_ws;     /**< scratch of one thread; keeps a pointer to the model */

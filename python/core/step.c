@@ -132,8 +132,8 @@ static PyObject *residuals_of(const tribo_residuals *r) {
 static PyObject *info_of(const tribo_step_info *i, bool measured, const char *status) {
     static const char *const rungs[] = {"none", "warm", "newton", "staggered", "path", "interior", "solver"};
     PyObject *d =
-        Py_BuildValue("{sisisisisisisdsdsdsssOss}", "ncon", i->ncon, "nactive", i->nactive, "nislands", i->nislands,
-                      "iterations", i->iterations, "nheld", i->nheld, "ndegenerate", i->ndegenerate, "residual",
+        Py_BuildValue("{sisisisisisisisdsdsdsssOss}", "ncon", i->ncon, "nactive", i->nactive, "nislands", i->nislands,
+                      "iterations", i->iterations, "nheld", i->nheld, "ndegenerate", i->ndegenerate, "nshared", i->nshared, "residual",
                       i->residual, "margin", i->margin, "penetration", i->penetration, "rung", rungs[i->rung],
                       "canonical", i->canonical ? Py_True : Py_False, "status", status);
     if (!d || !measured) return d;

@@ -36,7 +36,7 @@ class Examined(NamedTuple):
     b), tangent (2,3), impulse (3: along both tangents and the normal, on b, N s), bounced, time (s from the beginning of the step, of point,
     normal and tangents: that of an impact), torque (3)"""
     info: dict
-    """ncon, nactive, nislands, iterations, nheld, ndegenerate, residual, margin, penetration (m), rung, canonical,
+    """ncon, nactive, nislands, iterations, nheld, ndegenerate, nshared, residual, margin, penetration (m), rung, canonical,
     status, and measures where the model has that option"""
 
 

@@ -189,6 +189,7 @@ struct ti_warm {
 struct ti_solved {
     tribo_contact_info info;
     tribo_status status;
+    int nshared; /* as in tribo_step_info */
 };
 
 enum { TI_DIRECTIONS = 24 }; /* forward tangents carried at once, at most */
@@ -561,7 +562,7 @@ void ti_island_brinks(const tribo_ws *ws, const ti_frame *f, const ti_island *is
 
 /* Contacts of a solved island whose load places decide about, since friction holds the bodies in a ring, counted in
  * info: ring.c. */
-tribo_status ti_island_ring(tribo_ws *ws, const ti_frame *f, int k, tribo_contact_info *info);
+tribo_status ti_island_ring(tribo_ws *ws, const ti_frame *f, int k, struct ti_solved *out);
 
 /* Append the frame of a step that returned `status` to a tape; TRIBO_E_CAPACITY if it is full, TRIBO_E_ARG if it is
  * another workspace's or p is not the tape's. */

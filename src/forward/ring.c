@@ -1,5 +1,6 @@
 /* ring.c -- bodies that friction holds in a ring: their load is a stress of which compliance decides, and places decide
- * whether there is one. docs/math.md eq. (117). */
+ * whether there is one. docs/math.md eq. (117). And bodies that stand on more geoms than hold them, whose load is shared
+ * by the places of these. eq. (610). */
 #include "contact/work/workspace.h"
 #include "forward/frame.h"
 
@@ -39,6 +40,37 @@ static void displace(const tribo_ws *ws, const ti_island *is, double *to) {
         }
 }
 
+/* Number k of those that no sum tells from chance: -1 to 1, at least half of that. */
+static double scattered(int k) {
+    uint64_t z = ((uint64_t)k + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    double part = 0.5 + (double)(z >> 12) * 0x1p-53;
+    return z & 1 ? part : -part;
+}
+
+/* By how much the surface of a geom at `at` comes along the normal n as the geom alone moves, turns about `o` by as much
+ * as moves it by `length` there, and is stretched along its axes. */
+static double part_comes(const ti_shape *s, int geom, ti_vec at, ti_vec o, double length, ti_vec n) {
+    double d[9];
+    for (int i = 0; i < 9; i++) d[i] = scattered(9 * geom + i);
+    ti_vec in = ti_tmul(&s->R, ti_sub(at, s->x)), moved = ti_scale(length, ti_load3(d));
+    moved = ti_add(moved, ti_cross(ti_load3(d + 3), ti_sub(at, o)));
+    moved = ti_add(moved, ti_mul(&s->R, (ti_vec){d[6] * in.x, d[7] * in.y, d[8] * in.z}));
+    return ti_dot(n, moved);
+}
+
+/* By how much the gap of contact i opens as each geom moves by itself, and each limit. */
+static double part_opens(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
+    const ti_con *con = &f->con[i];
+    if (con->kind != TI_CON_CONTACT) return scattered(9 * ws->model->size.ngeom + i - is->con0);
+    ti_vec o = f->con[is->con0].touch.point, at = con->touch.point, n = con->touch.normal;
+    const ti_shape *a = &ws->shape[con->pair.a], *b = &ws->shape[con->pair.b];
+    return part_comes(b, con->pair.b, at, o, con->pair.length, n) -
+           part_comes(a, con->pair.a, at, o, con->pair.length, n);
+}
+
 /* How the bodies of a contact turn by velocities v (nv of the frame), against one another. */
 static ti_vec turn_of(const tribo_ws *ws, const ti_con *c, const double *v) {
     ti_vec sum = {0, 0, 0};
@@ -64,6 +96,13 @@ static void ask(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int 
     if (!ti_con_opens(con)) return;
     double ref_gap = ti_frame_reference(ws, f, (int)(is - f->island), i).ref_gap;
     if (ref_gap != 0) c[2] = ref_gap * ti_row_velocity(ws, f, i, 2, moved);
+}
+
+/* What it asks besides as each geom and limit moves by itself. */
+static double ask_apart(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
+    if (!ti_con_opens(&f->con[i])) return 0;
+    double ref_gap = ti_frame_reference(ws, f, (int)(is - f->island), i).ref_gap;
+    return ref_gap != 0 ? ref_gap * part_opens(ws, f, is, i) : 0;
 }
 
 /* The same in an impact: what is hit is hit sooner after that displacement, and slower by what forces do in the time.
@@ -120,16 +159,35 @@ static double departure(const tribo_ws *ws, const ti_frame *f, const ti_island *
     return held ? ti_max(stress, slip(ws, f, i, ws->scratch->v_dot)) : stress;
 }
 
+/* The most that any of n contacts which do not break asks by itself, of all its rows or of the last. */
+static double most_of(const unsigned char *mode, int n, const double *c, bool rows) {
+    double most = 0;
+    for (int i = 0; i < n; i++)
+        for (int r = rows ? 0 : 2; mode[i] != TRIBO_BREAK && r < 3; r++) most = ti_max(most, fabs(c[3 * i + r]));
+    return most;
+}
+
+/* c += what is asked as geoms and limits move, each by itself, by as much as that of the bodies asks. */
+static void add_apart(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const unsigned char *mode, int n,
+                      double *c) {
+    double *more = ws->scratch->c_dot[1] + 3 * is->con0, most = most_of(mode, n, c, true);
+    for (int i = 0; i < n; i++) more[3 * i + 2] = ask_apart(ws, f, is, is->con0 + i);
+    double unit = most_of(mode, n, more, false);
+    if (unit > 0 && most > 0) unit = most / unit;
+    for (int i = 0; i < n; i++) c[3 * i + 2] += unit * more[3 * i + 2];
+}
+
 /* The velocities and impulses of a phase after that displacement, to first order; the most that is asked, and whether
- * anything is. */
-static tribo_status respond(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, double *most, bool *asks) {
+ * anything is. @param apart geoms and limits move by themselves besides */
+static tribo_status respond(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, bool apart, double *most,
+                            bool *asks) {
     const ti_island *is = &f->island[k];
     ti_scratch *s = ws->scratch;
     ti_contact_problem problem = ti_step_problem(ws, f, k, phase);
     ti_contact_solution at = ti_frame_solution(f, k, phase);
     double *v_dot = s->v_dot + is->v0, *lambda_dot = s->lambda_dot + 3 * is->con0;
     double *c = s->c_dot[0] + 3 * is->con0;
-    *most = 0, *asks = false;
+    *asks = false;
     displace(ws, is, s->v_work);
     for (int i = 0; i < problem.nc; i++) {
         if (phase == TI_REBOUND)
@@ -138,9 +196,10 @@ static tribo_status respond(tribo_ws *ws, const ti_frame *f, int k, ti_phase pha
             ask_hit(ws, f, is->con0 + i, s->v_work, c + 3 * i);
         else
             ask(ws, f, is, is->con0 + i, s->v_work, f->phase[phase].v[TI_SOLVED], c + 3 * i);
-        *asks = *asks || c[3 * i] != 0 || c[3 * i + 1] != 0 || c[3 * i + 2] != 0;
-        for (int r = 0; at.mode[i] != TRIBO_BREAK && r < 3; r++) *most = ti_max(*most, fabs(c[3 * i + r]));
     }
+    if (apart) add_apart(ws, f, is, at.mode, problem.nc, c);
+    for (int i = 0; i < 3 * problem.nc; i++) *asks = *asks || c[i] != 0;
+    *most = most_of(at.mode, problem.nc, c, true);
     if (!*asks) return TRIBO_OK;
     bool last = phase == TI_AFTER || is->phase[TI_IMPACT].npoint == 0; /* of the phases, to be solved */
     if (last && ti_contact_respond(ws->contact, &problem, c, v_dot, lambda_dot)) return TRIBO_OK;
@@ -150,20 +209,34 @@ static tribo_status respond(tribo_ws *ws, const ti_frame *f, int k, ti_phase pha
     return TRIBO_OK;
 }
 
-/* Of one phase. */
-static tribo_status ring(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, tribo_contact_info *info) {
+/* How many contacts depart from their modes, of one phase: 0 also where it has no derivative. */
+static tribo_status departures(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, bool apart, int *many) {
     const ti_island *is = &f->island[k];
-    int end = is->con0 + (phase == TI_HOLD ? is->nhold : is->ncon), many = 0;
+    int end = is->con0 + (phase == TI_HOLD ? is->nhold : is->ncon);
     double most;
     bool asks;
-    if (is->phase[phase].npoint == 0 || info->margin == 0 || !has_circle(ws, f, is, phase, end)) return TRIBO_OK;
-    tribo_status status = respond(ws, f, k, phase, &most, &asks);
+    *many = 0;
+    tribo_status status = respond(ws, f, k, phase, apart, &most, &asks);
     if (status < 0) return status == TRIBO_E_SINGULAR ? TRIBO_OK : status;
     double slow = asks ? 1e-9 * fastest_slip(ws, f, phase, is->con0, end) : 0;
     for (int i = is->con0; asks && i < end; i++)
-        many += f->phase[phase].mode[i] != TRIBO_BREAK && departure(ws, f, is, phase, i, slow) > SHARE * most;
+        *many += f->phase[phase].mode[i] != TRIBO_BREAK && departure(ws, f, is, phase, i, slow) > SHARE * most;
+    return TRIBO_OK;
+}
+
+/* Of one phase. What departs as geoms move by themselves, too, is asked first: as a rule nothing does. */
+static tribo_status ring(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase, struct ti_solved *out) {
+    const ti_island *is = &f->island[k];
+    tribo_contact_info *info = &out->info;
+    int end = is->con0 + (phase == TI_HOLD ? is->nhold : is->ncon), apart = 0, many = 0;
+    bool moves = phase == TI_HOLD || phase == TI_AFTER;
+    if (is->phase[phase].npoint == 0 || info->margin == 0 || !has_circle(ws, f, is, phase, end)) return TRIBO_OK;
+    tribo_status status = moves ? departures(ws, f, k, phase, true, &apart) : TRIBO_OK;
+    if (status >= 0 && (apart > 0 || !moves)) status = departures(ws, f, k, phase, false, &many);
+    if (status < 0) return status;
     info->ndegenerate += many;
     if (many > 0) info->margin = 0;
+    if (many == 0) out->nshared = apart, info->ndegenerate += apart;
     return TRIBO_OK;
 }
 
@@ -183,10 +256,11 @@ static bool sticks_back(const ti_frame *f, const ti_island *is) {
     return count > 1;
 }
 
-tribo_status ti_island_ring(tribo_ws *ws, const ti_frame *f, int k, tribo_contact_info *info) {
+tribo_status ti_island_ring(tribo_ws *ws, const ti_frame *f, int k, struct ti_solved *out) {
     const ti_island *is = &f->island[k];
+    out->nshared = 0;
     if (ws->options.law.law == TRIBO_LAW_STOCHASTIC) return TRIBO_OK;
-    tribo_status status = ring(ws, f, k, is->phase[TI_AFTER].npoint > 0 ? TI_AFTER : TI_HOLD, info);
-    if (status == TRIBO_OK && grips(f, is)) status = ring(ws, f, k, TI_IMPACT, info);
-    return status == TRIBO_OK && sticks_back(f, is) ? ring(ws, f, k, TI_REBOUND, info) : status;
+    tribo_status status = ring(ws, f, k, is->phase[TI_AFTER].npoint > 0 ? TI_AFTER : TI_HOLD, out);
+    if (status == TRIBO_OK && grips(f, is)) status = ring(ws, f, k, TI_IMPACT, out);
+    return status == TRIBO_OK && sticks_back(f, is) ? ring(ws, f, k, TI_REBOUND, out) : status;
 }

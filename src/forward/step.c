@@ -65,7 +65,7 @@ static tribo_status solve_island(tribo_ws *ws, ti_frame *f, int k, const double 
     } while (changed > 0);
     ws->solved[k].status = status;
     ti_island_brinks(ws, f, is, p, info);
-    return ti_island_ring(ws, f, k, info);
+    return ti_island_ring(ws, f, k, &ws->solved[k]);
 }
 
 /* Displacements, with overlap taken back. */
@@ -90,6 +90,7 @@ static tribo_status displace(tribo_ws *ws, ti_frame *f, const double *p) {
 static tribo_status sum_up(tribo_ws *ws, const ti_frame *f, tribo_status worst) {
     for (int k = 0; k < f->nisland; k++) {
         add_info(&ws->info, &ws->solved[k].info);
+        ws->info.nshared += ws->solved[k].nshared;
         worst = ti_graver(worst, ws->solved[k].status);
     }
     return worst;
@@ -120,7 +121,7 @@ static tribo_status solve(tribo_ws *ws, ti_frame *f, const double *p) {
             if (status < 0) return status;
         }
         if (ti_aside_leave(ws, f) || ti_aside_call(ws, f, p, false)) continue;
-        ws->info.ndegenerate = 0, ws->info.margin = (double)INFINITY;
+        ws->info.ndegenerate = ws->info.nshared = 0, ws->info.margin = (double)INFINITY;
         tribo_status moved = displace(ws, f, p);
         if (moved < 0 || !ti_aside_call(ws, f, p, true)) return moved < 0 ? moved : sum_up(ws, f, moved);
     }

@@ -124,6 +124,18 @@ static bool every_step_agrees(const probe *whole) {
     return agrees;
 }
 
+/* Whether a direction moves, turns or changes single geoms, or ranges. */
+static bool moves_geoms(const probe *p) {
+    bool moves = false;
+    for (int i = 0; i < p->np; i++) {
+        tribo_param_kind k = p->kind[i];
+        bool of_parts =
+            k == TRIBO_PARAM_SIZE || k == TRIBO_PARAM_POS || k == TRIBO_PARAM_QUAT || k == TRIBO_PARAM_RANGE;
+        moves = moves || (of_parts && p->p_dir[i] != 0);
+    }
+    return moves;
+}
+
 static void judge_direction(probe *p, const char *name, verdict *v) {
     double sum, g = along(p, p->steps, p->x_bar, p->u_bar, p->p_bar, &sum), floor = floor_of(sum);
     memset(p->known, 0, sizeof p->known);
@@ -138,7 +150,7 @@ static void judge_direction(probe *p, const char *name, verdict *v) {
         return;
     }
     bool bracketed = between(g, a.slope, b.slope, 1e-5 * larger(fabs(g), floor));
-    bool said = !p->claims || p->margin < (bracketed ? 1e-3 : 1e-6);
+    bool said = !p->claims || (p->shared && moves_geoms(p)) || p->margin < (bracketed ? 1e-3 : 1e-6);
     if (said) {
         v->kinks++;
         return;
@@ -359,13 +371,14 @@ static bool record(probe *p, tribo_tape *tape, dice *d) {
     for (int i = 0; i < p->s->ngeom; i++)
         if (p->s->g[i].body >= 0) size = smaller(size, geom_radius(&p->s->g[i]));
     long cost = 0;
-    p->claims = true, p->margin = HUGE_VAL, p->size = size;
+    p->claims = true, p->shared = false, p->margin = HUGE_VAL, p->size = size;
     if (!p->s->robot) scene_control(p->s, p->u);
     for (int k = 0; k < p->steps; k++) {
         tribo_status status = tribo_step(p->w->ws, p->p, p->x + k * p->nx, p->u, p->x + (k + 1) * p->nx, tape);
         if (status < 0) return false;
         const tribo_step_info *info = tribo_last_info(p->w->ws);
-        p->claims = p->claims && status == TRIBO_OK && info->ndegenerate == 0;
+        p->claims = p->claims && status == TRIBO_OK && info->ndegenerate == info->nshared;
+        p->shared = p->shared || info->nshared > 0;
         p->margin = smaller(p->margin, info->margin);
         cost += (long)info->iterations * info->ncon;
         if (cost > 1500 && !p->s->thorough) p->steps = k + 1;

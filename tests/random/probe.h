@@ -14,7 +14,8 @@ typedef struct probe {
     double speed, size; /* what the scene's numbers are measured in */
     double *x, *u, *p, *lx, *p_bar, *x_bar, *u_bar, *x_dir, *u_dir, *p_dir, *p_now, *lower, *upper;
     tribo_param_kind *kind;
-    bool claims;     /* every step OK and nothing counted */
+    bool claims;     /* every step OK and nothing counted but loads that geoms share */
+    bool shared;     /* these are */
     double margin;   /* the least of the rollout */
     double rounding; /* what that of the states makes of the loss */
     double loss[2][SIZES];

@@ -170,7 +170,7 @@ static measure measure_of(const moment *t) {
 }
 
 bool clear_of_kinks(const tribo_step_info *i, tribo_status status) {
-    return status == TRIBO_OK && i->ndegenerate == 0 && i->margin > 1e-5;
+    return status == TRIBO_OK && i->ndegenerate == i->nshared && i->margin > 1e-5;
 }
 
 /* Largest difference of two states in units of what is allowed. */
