@@ -79,6 +79,9 @@ START_TEST(bodies_and_joints) {
     FLAW("no such parent", BODY(d.parent = -2));
     FLAW("one after the other", BODY(d.parent = BOX));
     FLAW("gravcomp is not finite", BODY(d.gravcomp = NAN));
+    FLAW("pos is beyond 1e10 m", BODY(d.pos[1] = 1e300));
+    FLAW("com is not finite, or beyond", BODY(d.com[1] = -1e11));
+    FLAW("pos beyond 1e10 m", ON(BALL, d.pos[2] = 1e300));
     FLAW("quat has no direction", BODY(d.quat[0] = 0));
     FLAW("quat has no direction", BODY(d.quat[1] = INFINITY));
     FLAW("mass must be > 0", BODY(d.mass = INFINITY));
@@ -116,6 +119,8 @@ START_TEST(geoms_sites_and_meshes) {
     FLAW("margin must be >= 0", GEOM(d.margin = INFINITY));
     FLAW("margin must be >= 0", GEOM(d.gap = NAN));
     FLAW("pos is not finite", GEOM(d.pos[0] = NAN));
+    FLAW("beyond 1e10 m", GEOM(d.pos[0] = 1e300));
+    FLAW("size is beyond 1e10 m", GEOM(d.size[0] = 1e300));
     FLAW("no such mesh", GEOM(d.shape = TRIBO_MESH; d.mesh = -1));
     FLAW("no such mesh", GEOM(d.shape = TRIBO_MESH; d.mesh = 0));
     FLAW("is a height field", meshes(b); GEOM(d.shape = TRIBO_MESH; d.mesh = 1));
@@ -127,6 +132,8 @@ START_TEST(geoms_sites_and_meshes) {
     FLAW("four vertices", MESH(d.vertex = NULL));
     FLAW("four vertices", MESH(d.ntriangle = -1));
     FLAW("four vertices", MESH(d.ntriangle = 1));
+    static const double SPECK[4][3] = {{0, 0, 0}, {1e-12, 0, 0}, {0, 1e-12, 0}, {0, 0, 1e-12}};
+    FLAW("less than 1e-09 m", MESH(d.vertex = SPECK[0]));
     FLAW("no such way to weigh", MESH(d.mass = (tribo_mesh_mass)3));
     FLAW("not made by", tribo_add_mesh(b, NULL));
     FLAW("two rows", FIELD(d.nrow = 1));

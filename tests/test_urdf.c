@@ -141,6 +141,14 @@ START_TEST(bases_are_fixed_or_free) {
     ck_assert_double_eq(m->p0[tribo_param_find(m, "a/free_damping")], 0.5);
     ck_assert_double_eq(m->p0[tribo_param_find(m, "a/free_frictionloss")], 0.25);
     tribo_model_free(m);
+    write_file("test_urdf_a.urdf",
+               "<robot>" LINK("a") LINK("b") "<joint name='p' type='planaraxis'><parent link='a'/><child link='b'/>"
+                                             "<axis xyz='0 1 0'/><dynamics damping='50'/></joint></robot>");
+    ck_assert_msg(load("test_urdf_a.urdf", NULL, false, &m, &diag) == TRIBO_OK, "%s", diag.text);
+    ck_assert(tribo_model_sizes(m).nv == 3 && tribo_model_joint_find(m, "p_RZ") == 2);
+    ck_assert_double_eq(m->p0[tribo_param_find(m, "p_TX/damping")], 50);
+    ck_assert_double_eq(m->p0[tribo_param_find(m, "p_RZ/damping")], 50);
+    tribo_model_free(m);
     /* a limit that leaves no room is none; what has no axis turns about x */
     write_file("test_urdf_a.urdf",
                "<robot>" LINK("a") LINK("b") LINK("c")

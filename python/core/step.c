@@ -133,9 +133,9 @@ static PyObject *info_of(const tribo_step_info *i, bool measured, const char *st
     static const char *const rungs[] = {"none", "warm", "newton", "staggered", "path", "interior", "solver"};
     PyObject *d =
         Py_BuildValue("{sisisisisisisisdsdsdsssOss}", "ncon", i->ncon, "nactive", i->nactive, "nislands", i->nislands,
-                      "iterations", i->iterations, "nheld", i->nheld, "ndegenerate", i->ndegenerate, "nshared", i->nshared, "residual",
-                      i->residual, "margin", i->margin, "penetration", i->penetration, "rung", rungs[i->rung],
-                      "canonical", i->canonical ? Py_True : Py_False, "status", status);
+                      "iterations", i->iterations, "nheld", i->nheld, "ndegenerate", i->ndegenerate, "nshared",
+                      i->nshared, "residual", i->residual, "margin", i->margin, "penetration", i->penetration, "rung",
+                      rungs[i->rung], "canonical", i->canonical ? Py_True : Py_False, "status", status);
     if (!d || !measured) return d;
     const tribo_measures *m = &i->measures;
     PyObject *more = Py_BuildValue("{sNsNsdsdsdsdsd}", "law", residuals_of(&m->law), "ncp", residuals_of(&m->ncp),

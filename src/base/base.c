@@ -98,6 +98,12 @@ bool ti_finite(const double *a, size_t n) {
     return (n < 32 ? nothing : nothing_of_many)(a, n) == 0;
 }
 
+bool ti_places(const double *a, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!(a[i] >= -TI_FURTHEST && a[i] <= TI_FURTHEST)) return false;
+    return true;
+}
+
 uint64_t tribo_hash(const double *a, size_t n, uint64_t seed) {
     uint64_t h = seed ^ 0x9e3779b97f4a7c15u;
     for (size_t i = 0; i < n; i++) {

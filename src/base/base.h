@@ -47,6 +47,10 @@ static inline tribo_status ti_graver(tribo_status a, tribo_status b) {
 
 /* False if any of the n numbers is NaN or infinite. */
 bool ti_finite(const double *a, size_t n);
+/* Whether n numbers are places or sizes that can be reckoned with, m: their squares are numbers, and what is added to
+ * them is not lost altogether. */
+#define TI_FURTHEST 1e10
+bool ti_places(const double *a, size_t n);
 
 /* Disjoint sets of numbers, root[i] = i to begin with: the set of i, by its least member as long as ti_unite() alone
  * makes them. */

@@ -371,6 +371,7 @@ static void put_planar(urdf *u, const xmlNode *joint, xmlNode *body) {
         snprintf(name, sizeof name, "%.200s%s", attr(u, joint, "name"), END[k]);
         xmlNode *to = add(u, frame, "joint", joint);
         put(u, to, "name", name), put(u, to, "type", k < 2 ? "slide" : "hinge"), put_numbers(u, to, "axis", AXIS[k], 3);
+        put_brakes(u, joint, to);
     }
 }
 
@@ -390,7 +391,7 @@ static void put_joint(urdf *u, const urdf_link *l, xmlNode *body) {
         put_axis(u, l->joint, "slide", body);
     else if (strcmp(type, "spherical") == 0)
         put_axis(u, l->joint, "ball", body);
-    else if (strcmp(type, "planar") == 0)
+    else if (strcmp(type, "planar") == 0 || strcmp(type, "planaraxis") == 0) /* as Dojo writes it */
         put_planar(u, l->joint, body);
     else if (strcmp(type, "floating") == 0)
         put_free(u, l->joint, body);

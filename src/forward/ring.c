@@ -1,6 +1,6 @@
 /* ring.c -- bodies that friction holds in a ring: their load is a stress of which compliance decides, and places decide
- * whether there is one. docs/math.md eq. (117). And bodies that stand on more geoms than hold them, whose load is shared
- * by the places of these. eq. (610). */
+ * whether there is one. docs/math.md eq. (117). And bodies that stand on more geoms than hold them, whose load is
+ * shared by the places of these. eq. (610). */
 #include "contact/work/workspace.h"
 #include "forward/frame.h"
 
@@ -50,8 +50,8 @@ static double scattered(int k) {
     return z & 1 ? part : -part;
 }
 
-/* By how much the surface of a geom at `at` comes along the normal n as the geom alone moves, turns about `o` by as much
- * as moves it by `length` there, and is stretched along its axes. */
+/* By how much the surface of a geom at `at` comes along the normal n as the geom alone moves, turns about `o` by as
+ * much as moves it by `length` there, and is stretched along its axes. */
 static double part_comes(const ti_shape *s, int geom, ti_vec at, ti_vec o, double length, ti_vec n) {
     double d[9];
     for (int i = 0; i < 9; i++) d[i] = scattered(9 * geom + i);

@@ -163,14 +163,14 @@ static bool body_is_sound(tribo_builder *b, ti_body_rec *r) {
         what = "there is no such parent";
     else if (d->parent >= 0 && d->parent < b->root) /* what stands between them is of another tree */
         what = "the bodies of a tree must be added one after the other, a parent's other children before the next";
-    else if (!ti_finite(d->pos, 3) || !isfinite(d->gravcomp))
-        what = "pos or gravcomp is not finite";
+    else if (!ti_places(d->pos, 3) || !isfinite(d->gravcomp))
+        what = "pos is beyond 1e10 m, or gravcomp is not finite";
     else if (brakes)
         what = brakes;
     else if (!ti_builder_unit(d->quat))
         what = "quat has no direction";
-    else if (d->inertia_given && !ti_finite(d->com, 3))
-        what = "com is not finite";
+    else if (d->inertia_given && !ti_places(d->com, 3))
+        what = "com is not finite, or beyond 1e10 m";
     else if (d->inertia_given) /* in a tree it may turn out to be welded */
         what = ti_matter_flaw(d->mass, d->inertia, d->parent >= 0);
     if (what) ti_builder_fail(b, TRIBO_E_ARG, b->line, "body %s: %s", r->name, what);
@@ -212,8 +212,8 @@ static bool joint_is_sound(tribo_builder *b, ti_joint_rec *r) {
         what = "there is no such kind";
     else if (!(n > 1e-12) || !isfinite(n))
         what = "axis has no direction";
-    else if (!ti_finite(d->pos, 3) || !isfinite(d->ref))
-        what = "pos or ref is not finite";
+    else if (!ti_places(d->pos, 3) || !isfinite(d->ref))
+        what = "pos or ref is not finite, or pos beyond 1e10 m";
     else if (d->kind == TRIBO_JOINT_BALL && (d->springref != 0 || d->ref != 0))
         what = "a ball has no ref and no springref";
     else if (d->kind == TRIBO_JOINT_BALL && d->limited && d->range[0] != 0)
@@ -269,8 +269,8 @@ static bool geom_is_sound(tribo_builder *b, ti_geom_rec *r) {
     else if (!ti_shape_of(d->shape)->bounded && r->body != TRIBO_WORLD)
         what = d->shape == TRIBO_PLANE ? "a plane cannot move: only the world has planes"
                                        : "a height field cannot move: only the world has them";
-    else if (!ti_finite(d->pos, 3))
-        what = "pos is not finite";
+    else if (!ti_places(d->pos, 3))
+        what = "pos is not finite, or beyond 1e10 m";
     else if (!ti_builder_unit(d->quat))
         what = "quat has no direction";
     else if (!isfinite(d->mass))

@@ -1,4 +1,5 @@
 /* mesh_solid.c -- what a mesh weighs and how it turns; its hull in its inertia frame. docs/math.md eq. (307)-(309). */
+#include "base/base.h"
 #include "math/vec.h"
 #include "model/inertia.h"
 #include "model/mesh.h"
@@ -211,6 +212,17 @@ static double least_volume(const ti_hull *h) {
     return 1e-12 * square * sqrt(square);
 }
 
+/* Smaller and larger ones, or further off, were scaled by mistake: contacts are known to 1e-16 of a place, not of a
+ * size.
+ */
+static tribo_status reach_flaw(const ti_mesh *m, char *flaw, size_t room) {
+    const double least = 1e-9;
+    if (m->radius >= least && m->radius <= TI_FURTHEST && ti_places(m->pos, 3)) return TRIBO_OK;
+    snprintf(flaw, room, "scaled it reaches %.3g m from its centre, %.3g m off: less than %g m, or beyond %g m",
+             m->radius, ti_norm(ti_load3(m->pos)), least, TI_FURTHEST);
+    return TRIBO_E_ARG;
+}
+
 tribo_status ti_mesh_new(const tribo_mesh_def *d, const tribo_allocator *a, ti_mesh **made, char *flaw, size_t room) {
     const char *what = flaw_of(d, flaw, room);
     if (what && what != flaw) snprintf(flaw, room, "%s", what);
@@ -229,9 +241,9 @@ tribo_status ti_mesh_new(const tribo_mesh_def *d, const tribo_allocator *a, ti_m
         status = TRIBO_E_ARG;
     } else {
         place(&m, &s);
+        status = reach_flaw(&m, flaw, room);
         m.shell = d->mass == TRIBO_MESH_SHELL;
-        *made = keep(&m, a);
-        if (!*made) status = TRIBO_E_NOMEM;
+        if (status == TRIBO_OK) status = (*made = keep(&m, a)) ? TRIBO_OK : TRIBO_E_NOMEM;
     }
     ti_free(a, block, bytes);
     return status;

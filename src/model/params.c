@@ -322,6 +322,7 @@ static const char *quat_flaw(const double *q) {
 
 static const char *geom_flaw(const tribo_model *m, int geom, const double *p) {
     const char *what = quat_flaw(p + TI_P_QUAT);
+    if (!what && !ti_places(p + TI_P_POS, 3)) what = "pos is beyond 1e10 m";
     if (what) return what;
     what = ti_size_flaw(m->geom[geom].shape, p + TI_P_SIZE);
     return what ? what : ti_edge_flaw(m->geom[geom].shape, p + TI_P_SIZE, p[TI_P_EDGE_RADIUS]);
@@ -343,6 +344,7 @@ tribo_status tribo_params_check(const tribo_model *m, const double *p, tribo_dia
     for (int i = 0; i < m->size.nbody; i++) {
         const double *own = p + m->body[i].p;
         const char *what = ti_matter_flaw(own[TI_P_MASS], own + TI_P_INERTIA, m->body[i].shared);
+        if (!what && !ti_places(own + TI_P_COM, 3)) what = "com is beyond 1e10 m";
         if (what) return ti_fail(diag, TRIBO_E_ARG, 0, "body %s: %s", m->body[i].name, what);
     }
     for (int i = 0; i < m->size.njoint; i++) {

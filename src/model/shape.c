@@ -202,7 +202,7 @@ const char *ti_size_flaw(tribo_shape shape, const double size[3]) {
     if (!ti_finite(size, (size_t)n)) return "size is not finite";
     for (int i = 0; i < n; i++)
         if (!(size[i] > 0)) return "size must be > 0";
-    return NULL;
+    return ti_places(size, (size_t)n) ? NULL : "size is beyond 1e10 m";
 }
 
 const char *ti_edge_flaw(tribo_shape shape, const double size[3], double radius) {

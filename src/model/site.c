@@ -9,7 +9,7 @@ tribo_site_def tribo_default_site(void) {
 
 static const char *flaw_of(const tribo_builder *b, ti_site_rec *r) {
     if (r->body < TRIBO_WORLD || r->body >= b->nbody) return "there is no such body";
-    if (!ti_finite(r->def.pos, 3)) return "pos is not finite";
+    if (!ti_places(r->def.pos, 3)) return "pos is not finite, or beyond 1e10 m";
     if (!ti_builder_unit(r->def.quat)) return "quat has no direction";
     return NULL;
 }
