@@ -40,31 +40,38 @@ static void displace(const tribo_ws *ws, const ti_island *is, double *to) {
         }
 }
 
-/* Number k of those that no sum tells from chance: -1 to 1, at least half of that. */
-static double scattered(int k) {
+/* A number that no sum tells from chance, -1 to 1, at least half of that: the next of a sequence. */
+static double scattered(uint64_t *z) {
+    *z = *z * 6364136223846793005u + 1442695040888963407u;
+    double part = 0.5 + (double)(*z >> 12) * 0x1p-53;
+    return *z & 0x800 ? part : -part;
+}
+static uint64_t sequence(int k) {
     uint64_t z = ((uint64_t)k + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    double part = 0.5 + (double)(z >> 12) * 0x1p-53;
-    return z & 1 ? part : -part;
+    return (z ^ (z >> 31)) * 0xbf58476d1ce4e5b9u;
 }
 
 /* By how much the surface of a geom at `at` comes along the normal n as the geom alone moves, turns about `o` by as
- * much as moves it by `length` there, and is stretched along its axes. */
+ * much as moves it by `length` there, and, of a height field, is stretched along its axes: what touches other shapes in
+ * several points does so in a plane, which stays one. */
 static double part_comes(const ti_shape *s, int geom, ti_vec at, ti_vec o, double length, ti_vec n) {
-    double d[9];
-    for (int i = 0; i < 9; i++) d[i] = scattered(9 * geom + i);
-    ti_vec in = ti_tmul(&s->R, ti_sub(at, s->x)), moved = ti_scale(length, ti_load3(d));
-    moved = ti_add(moved, ti_cross(ti_load3(d + 3), ti_sub(at, o)));
-    moved = ti_add(moved, ti_mul(&s->R, (ti_vec){d[6] * in.x, d[7] * in.y, d[8] * in.z}));
+    double d[6];
+    uint64_t z = sequence(geom);
+    for (int i = 0; i < 6; i++) d[i] = scattered(&z);
+    ti_vec moved = ti_axpy(ti_cross(ti_load3(d + 3), ti_sub(at, o)), length, ti_load3(d));
+    if (s->shape == TRIBO_HFIELD) {
+        ti_vec in = ti_tmul(&s->R, ti_sub(at, s->x));
+        double stretch[3] = {scattered(&z) * in.x, scattered(&z) * in.y, scattered(&z) * in.z};
+        moved = ti_add(moved, ti_mul(&s->R, ti_load3(stretch)));
+    }
     return ti_dot(n, moved);
 }
 
 /* By how much the gap of contact i opens as each geom moves by itself, and each limit. */
 static double part_opens(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
     const ti_con *con = &f->con[i];
-    if (con->kind != TI_CON_CONTACT) return scattered(9 * ws->model->size.ngeom + i - is->con0);
+    uint64_t z = sequence(ws->model->size.ngeom + i - is->con0);
+    if (con->kind != TI_CON_CONTACT) return scattered(&z);
     ti_vec o = f->con[is->con0].touch.point, at = con->touch.point, n = con->touch.normal;
     const ti_shape *a = &ws->shape[con->pair.a], *b = &ws->shape[con->pair.b];
     return part_comes(b, con->pair.b, at, o, con->pair.length, n) -
@@ -84,11 +91,12 @@ static ti_vec turn_of(const tribo_ws *ws, const ti_con *c, const double *v) {
     return sum;
 }
 
-/* What contact i asks of the velocities v more, after that displacement: c (3). */
+/* What contact i asks of the velocities v more, after that displacement: c (3). *by_gap: and for each metre of its gap.
+ */
 static void ask(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i, const double *moved, const double *v,
-                double *c) {
+                double *c, double *by_gap) {
     const ti_con *con = &f->con[i];
-    c[0] = c[1] = c[2] = 0;
+    c[0] = c[1] = c[2] = *by_gap = 0;
     if (con->kind == TI_CON_TWIST)
         c[2] = con->pair.length * ti_dot(con->touch.normal, ti_cross(turn_of(ws, con, moved), turn_of(ws, con, v)));
     for (int r = 0; ti_con_holds(con) && !is->bare && r < 3; r++)
@@ -96,13 +104,7 @@ static void ask(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int 
     if (!ti_con_opens(con)) return;
     double ref_gap = ti_frame_reference(ws, f, (int)(is - f->island), i).ref_gap;
     if (ref_gap != 0) c[2] = ref_gap * ti_row_velocity(ws, f, i, 2, moved);
-}
-
-/* What it asks besides as each geom and limit moves by itself. */
-static double ask_apart(const tribo_ws *ws, const ti_frame *f, const ti_island *is, int i) {
-    if (!ti_con_opens(&f->con[i])) return 0;
-    double ref_gap = ti_frame_reference(ws, f, (int)(is - f->island), i).ref_gap;
-    return ref_gap != 0 ? ref_gap * part_opens(ws, f, is, i) : 0;
+    *by_gap = ref_gap;
 }
 
 /* The same in an impact: what is hit is hit sooner after that displacement, and slower by what forces do in the time.
@@ -167,11 +169,13 @@ static double most_of(const unsigned char *mode, int n, const double *c, bool ro
     return most;
 }
 
-/* c += what is asked as geoms and limits move, each by itself, by as much as that of the bodies asks. */
+/* c += what is asked as geoms and limits move, each by itself, by as much as that of the bodies asks. more (3 n): of
+ * the last of three what a gap asks for each metre; overwritten. */
 static void add_apart(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const unsigned char *mode, int n,
-                      double *c) {
-    double *more = ws->scratch->c_dot[1] + 3 * is->con0, most = most_of(mode, n, c, true);
-    for (int i = 0; i < n; i++) more[3 * i + 2] = ask_apart(ws, f, is, is->con0 + i);
+                      double *more, double *c) {
+    double most = most_of(mode, n, c, true);
+    for (int i = 0; i < n; i++)
+        if (more[3 * i + 2] != 0) more[3 * i + 2] *= part_opens(ws, f, is, is->con0 + i);
     double unit = most_of(mode, n, more, false);
     if (unit > 0 && most > 0) unit = most / unit;
     for (int i = 0; i < n; i++) c[3 * i + 2] += unit * more[3 * i + 2];
@@ -186,7 +190,7 @@ static tribo_status respond(tribo_ws *ws, const ti_frame *f, int k, ti_phase pha
     ti_contact_problem problem = ti_step_problem(ws, f, k, phase);
     ti_contact_solution at = ti_frame_solution(f, k, phase);
     double *v_dot = s->v_dot + is->v0, *lambda_dot = s->lambda_dot + 3 * is->con0;
-    double *c = s->c_dot[0] + 3 * is->con0;
+    double *c = s->c_dot[0] + 3 * is->con0, *more = s->c_dot[1] + 3 * is->con0;
     *asks = false;
     displace(ws, is, s->v_work);
     for (int i = 0; i < problem.nc; i++) {
@@ -195,9 +199,9 @@ static tribo_status respond(tribo_ws *ws, const ti_frame *f, int k, ti_phase pha
         else if (phase == TI_IMPACT)
             ask_hit(ws, f, is->con0 + i, s->v_work, c + 3 * i);
         else
-            ask(ws, f, is, is->con0 + i, s->v_work, f->phase[phase].v[TI_SOLVED], c + 3 * i);
+            ask(ws, f, is, is->con0 + i, s->v_work, f->phase[phase].v[TI_SOLVED], c + 3 * i, more + 3 * i + 2);
     }
-    if (apart) add_apart(ws, f, is, at.mode, problem.nc, c);
+    if (apart) add_apart(ws, f, is, at.mode, problem.nc, more, c);
     for (int i = 0; i < 3 * problem.nc; i++) *asks = *asks || c[i] != 0;
     *most = most_of(at.mode, problem.nc, c, true);
     if (!*asks) return TRIBO_OK;
