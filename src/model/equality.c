@@ -15,7 +15,8 @@ tribo_equality_def tribo_default_equality(void) {
 static const char *flaw_of(const tribo_builder *b, const tribo_equality_def *d) {
     bool finite = ti_places(d->pos_a, 3) && ti_places(d->pos_b, 3) && ti_finite(d->polynomial, 5);
     const double *q = d->quat, n = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3];
-    if (!finite || !(n > 1e-24 && n < 1e24)) return "a number is not finite, a place beyond 1e10 m, or quat has no direction";
+    if (!finite || !(n > 1e-24 && n < 1e24))
+        return "a number is not finite, a place beyond 1e10 m, or quat has no direction";
     if (d->a == d->b) return "nothing can be held to itself";
     if (d->kind == TRIBO_EQUALITY_JOINT)
         return ti_builder_has_axis(b, d->a) && (d->b == -1 || ti_builder_has_axis(b, d->b))
