@@ -169,7 +169,7 @@ static double most_of(const unsigned char *mode, int n, const double *c, bool ro
     return most;
 }
 
-/* c += what is asked as geoms and limits move, each by itself, by as much as that of the bodies asks. more (3 n): of
+/* c += what is asked as geoms and limits move, each by itself, by three fifths of what the bodies ask. more (3 n): of
  * the last of three what a gap asks for each metre; overwritten. */
 static void add_apart(const tribo_ws *ws, const ti_frame *f, const ti_island *is, const unsigned char *mode, int n,
                       double *more, double *c) {
@@ -177,7 +177,8 @@ static void add_apart(const tribo_ws *ws, const ti_frame *f, const ti_island *is
     for (int i = 0; i < n; i++)
         if (more[3 * i + 2] != 0) more[3 * i + 2] *= part_opens(ws, f, is, is->con0 + i);
     double unit = most_of(mode, n, more, false);
-    if (unit > 0 && most > 0) unit = most / unit;
+    const double less = 0.618; /* where one contact asks alone, both may be alike but for their sign */
+    if (unit > 0 && most > 0) unit = less * most / unit;
     for (int i = 0; i < n; i++) c[3 * i + 2] += unit * more[3 * i + 2];
 }
 
