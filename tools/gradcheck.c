@@ -63,8 +63,7 @@ static void print_table(const grad_task *task, const grad_result *r) {
                    b->checked, b->kinks, b->jumps, b->open, b->bounds, b->largest, b->worst, b->noise, b->worst_dot);
     }
     printf("worst %.2g (%s %.0e); contact residual %.1e, margin %.1e, degenerate contacts %d (%d by single geoms)\n",
-           r->worst,
-           r->worst <= task->tol ? "within" : "NOT within", task->tol, r->info.residual, r->info.margin,
+           r->worst, r->worst <= task->tol ? "within" : "NOT within", task->tol, r->info.residual, r->info.margin,
            r->info.ndegenerate, r->info.nshared);
     printf("of a step, reverse and forward differ by %.1e, Jacobian and forward by %.1e, at most; left out %.0f %%\n",
            r->steps.reverse, r->steps.jacobian, 100 * r->left_out);
