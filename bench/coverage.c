@@ -103,7 +103,7 @@ static bool explains(tribo_sysid *s, const tribo_model *m, const data_set *d, in
         residuals_free(&r);
     }
     quality_settle(&q, tribo_model_extent(m));
-    bool good = known && quality_good(&q, text) && slow_good(&slow, m, text);
+    bool good = known && quality_good(&q, text) && slow_good(&slow, m, text) && slow_agree(s, text);
     slow_free(&slow);
     return good;
 }

@@ -75,14 +75,19 @@ START_TEST(little_is_let_pass) {
 }
 END_TEST
 
-/* Tabled 5 % and 1 % points of F. */
-START_TEST(chances_are_those_of_f) {
+/* Tabled 5 % and 1 % points of F and chi-squared. */
+START_TEST(chances_are_those_of_tables) {
     ck_assert_double_eq_tol(slow_chance(4.10282, 2, 10), 0.05, 1e-5);
     ck_assert_double_eq_tol(slow_chance(2.86608, 4, 20), 0.05, 1e-5);
     ck_assert_double_eq_tol(slow_chance(3.11867, 6, 60), 0.01, 1e-5);
     ck_assert_double_eq_tol(slow_chance(2.16458, 10, 30), 0.05, 1e-5);
     ck_assert_double_eq_tol(slow_chance(1, 4000, 4000), 0.5, 1e-6);
     ck_assert_double_eq(slow_chance(0, 2, 10), 1);
+    ck_assert_double_eq_tol(slow_chance_square(3.841459, 1), 0.05, 1e-7);
+    ck_assert_double_eq_tol(slow_chance_square(5.991465, 2), 0.05, 1e-7);
+    ck_assert_double_eq_tol(slow_chance_square(18.475307, 7), 0.01, 1e-7);
+    ck_assert_double_eq_tol(slow_chance_square(18.307038, 10), 0.05, 1e-7);
+    ck_assert_double_eq(slow_chance_square(0, 3), 1);
 }
 END_TEST
 
@@ -164,7 +169,7 @@ static Suite *suite(void) {
     tcase_add_test(t, what_goes_on_is_told);
     tcase_add_test(t, noise_is_not);
     tcase_add_test(t, little_is_let_pass);
-    tcase_add_test(t, chances_are_those_of_f);
+    tcase_add_test(t, chances_are_those_of_tables);
     tcase_add_test(t, noise_is_not_slow);
     tcase_add_test(t, a_bow_is_told);
     tcase_add_test(t, rounding_is_let_pass);

@@ -148,6 +148,7 @@ static bool predict_all(identification *id) {
     slow_parts slow = {0};
     bool good = explains(id, &slow);
     if (!good) doubt_clocks(id);
+    if (good && id->observed) good = slow_agree(id->s, id->warning);
     if (good) good = slow_good(&slow, id->m, id->warning);
     slow_free(&slow);
     if (good && id->left.recordings && isnan(id->left.rms[0]) && isnan(id->left.rms[1]))

@@ -146,6 +146,33 @@ double slow_chance(double f, long n1, double n2) {
     return sum < 1 ? sum : 1;
 }
 
+double slow_chance_square(double x, int n) {
+    double term = n % 2 ? log(2 * x / 3.141592653589793) / 2 - x / 2 : -x / 2; /* of the next two degrees */
+    double sum = n % 2 ? erfc(sqrt(x / 2)) : 0;
+    if (!(x > 0)) return 1;
+    for (int k = n % 2; k < n; k += 2) {
+        sum += exp(term);
+        term += log(x / (k + 2));
+    }
+    return sum < 1 ? sum : 1;
+}
+
+bool slow_agree(const tribo_sysid *s, char text[400]) {
+    const double allowed = 0.01; /* false alarms */
+    double square;
+    int freedom;
+    tribo_sysid_agreement(s, &square, &freedom);
+    double chance = slow_chance_square(square, freedom);
+    if (freedom == 0 || !(chance < allowed)) return true;
+    int wrote =
+        snprintf(text, 400,
+                 "the simulation does not explain the recordings to their noise: each by itself asks for other "
+                 "parameters, which differ by %.2g times what noise makes of them (by chance in one of %.0f fits): "
+                 "intervals hold for a model that is right, with the same parameters in all recordings",
+                 sqrt(square / freedom), fmin(1e6, floor(1 / chance)));
+    return wrote < 0;
+}
+
 /* How many numbers the variance of one is known from, by itself and by its body's in each recording. */
 static double worth(const slow_number *a) {
     double own = (double)a->nrest, body = (double)a->nbody;

@@ -24,6 +24,11 @@ bool slow_add(slow_parts *s, const residuals *r, const tribo_recording *rec);
 bool slow_good(const slow_parts *s, const tribo_model *m, char text[400]);
 void slow_free(slow_parts *s);
 
+/* Do recordings, each by itself, ask for the same parameters, as far as noise allows? docs/math.md eq. (605) */
+bool slow_agree(const tribo_sysid *s, char text[400]);
+
+/* The probability that chi-squared of n degrees of freedom is larger than x. */
+double slow_chance_square(double x, int n);
 /* The probability that F of n1 (even) and n2 degrees of freedom is larger than f. */
 double slow_chance(double f, long n1, double n2);
 

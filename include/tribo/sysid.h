@@ -228,6 +228,15 @@ typedef struct tribo_estimate {
  *  @param nundetermined [out] how many directions the recordings leave open; NULL = skip */
 TRIBO_API TRIBO_CHECK tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_estimate *est, double *information,
                                                        double *direction, double *spread, int *nundetermined);
+/** Do the recordings, each by itself, ask for the same parameters? Of the last tribo_sysid_observe().
+ *
+ *  docs/math.md eq. (604): what the sum of squares over noise would fall by if each recording had parameters of its
+ * own, to second order. Where the model is right it is chi-squared.
+ *  @param square  [out] that
+ *  @param freedom [out] its degrees of freedom; 0 where it is not judged: other losses than TRIBO_LOSS_SHOOTING, kicks,
+ * one recording, a parameter at its bound */
+TRIBO_API void tribo_sysid_agreement(const tribo_sysid *s, double *square, int *freedom);
+
 /** What a direction in theta does to the values of the free parameters, at the best theta. They are the direction's own
  *  numbers but of a link's six moments and products of inertia, which are free together: theta moves a factor of
  * theirs, and which of them that is does not say which of the moments changes.

@@ -88,7 +88,7 @@ static void lay_out_fit(tribo_sysid *s, const tribo_sysid_def *def, ti_arena *a)
     TI_CARVE(a, s->p0, np);
     TI_CARVE(a, s->p, np);
     TI_CARVE(a, s->P, n * np);
-    TI_CARVE(a, s->observe, (5 * n + 2) * n);
+    TI_CARVE(a, s->observe, (5 * n + 2) * n + (n + 3) * n);
     TI_CARVE(a, s->theta, n);
     TI_CARVE(a, s->start_theta, n);
     TI_CARVE(a, s->trial, n);

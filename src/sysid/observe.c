@@ -1,5 +1,5 @@
 /* observe.c -- what the recordings tell of each parameter, and what they leave open. docs/math.md eq. (70). */
-#include "sysid/kicked/kicked.h"
+#include "sysid/agree.h"
 #include <lapacke.h>
 
 /* A direction is open if its deviation is more than a factor e, or nothing at all depends on it; the largest eigenvalue
@@ -236,6 +236,20 @@ void tribo_sysid_changes(const tribo_sysid *s, const double *direction, double *
     }
 }
 
+void tribo_sysid_agreement(const tribo_sysid *s, double *square, int *freedom) {
+    if (!square || !freedom) return;
+    *square = s && s->shooting ? s->shooting->apart : 0;
+    *freedom = s && s->shooting ? s->shooting->napart : 0;
+}
+
+/* Of motions without kicks, whose noise is all that there is, and of slopes that are none at a bound. */
+static bool agree(tribo_sysid *s, const ti_agreement *a) {
+    bool judged = !ti_kicked(s);
+    s->shooting->apart = 0, s->shooting->napart = 0;
+    for (int i = 0; i < s->nfree; i++) judged &= !at_bound(s, i);
+    return !judged || ti_agree(s, a, &s->shooting->apart, &s->shooting->napart);
+}
+
 tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_estimate *est, double *information, double *direction,
                                  double *spread, int *nundetermined) {
     if (!s || !est || s->nfree == 0) return TRIBO_E_ARG;
@@ -255,6 +269,8 @@ tribo_status tribo_sysid_observe(tribo_sysid *s, tribo_estimate *est, double *in
     while (nopen < n &&
            (value[nopen] <= open_ratio * value[n - 1] || sigma2 > open_spread * open_spread * value[nopen]))
         nopen++;
+    const ti_agreement together = {n, nopen, V, value, G + n};
+    if (s->shooting && !agree(s, &together)) return TRIBO_E_SINGULAR;
     if (s->shooting) freedom = s->shooting->freedom;
     const double few = student(sum.ntrain - n), many = student(freedom);
     for (int i = 0; i < n; i++) s->g[i] = 1;

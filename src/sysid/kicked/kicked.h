@@ -69,6 +69,8 @@ struct ti_shooting {
     double kick_last[TI_KICK_KINDS];           /* factors of the last change */
     double known, kicks;                       /* how many numbers of kicks the recordings determine, and of how many */
     double freedom;                            /* measured numbers less what they determine */
+    double apart;                              /* how far recordings are apart, by agree.c, of ... */
+    int napart;                                /* ... how many degrees of freedom; 0 = not judged */
     ti_noise_sums *sums;                       /* (nrec) */
     ti_noise_sums total;                       /* of all recordings, of the last time it was asked for */
     double *cov;                               /* (nfree,nfree) of theta */
