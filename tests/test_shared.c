@@ -13,6 +13,7 @@
 #define FOUR FOOT(.1, .1, -.08) FOOT(-.1, .1, -.08) FOOT(-.1, -.1, -.08)
 #define BLOCK(x) "<geom type='box' size='.1 .1 .05' pos='" #x " 0 -.05'/>"
 #define CUBE(joints) "<body pos='0 0 .1'>" joints "<geom type='box' size='.1 .1 .1' mass='1'/></body>"
+#define BALL "<geom name='ball' size='.05' mass='.5' condim='4' friction='.9 .1 .01'/>"
 #define TILTED(x) "<geom type='plane' size='9 9 1' pos='" #x " 0 0' zaxis='" #x " 0 .1'/>"
 
 static const struct standing {
@@ -49,6 +50,12 @@ static const struct standing {
                "<geom size='.1' pos='.5 0 0' mass='1'/></body>"),
      {0},
      0},
+    {"four feet, and a ball that strikes what stands on them and does not spin",
+     "<mujoco><option timestep='.002'/><custom><numeric name='ball/restitution' data='.5'/></custom><worldbody>"
+     "<body pos='.02 .01 .161'><freejoint/>" BALL "</body>" TABLE(
+         FOUR FOOT(.1, -.1, -.08) "<geom type='box' size='.15 .15 .01' friction='.9'/>") "</worldbody></mujoco>",
+     {.1, 0, -1, 0, 0, .3},
+     4},
 };
 
 /* Slopes (nv) of the next velocities by parameter i on one side. */

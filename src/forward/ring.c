@@ -239,9 +239,10 @@ static tribo_status ring(tribo_ws *ws, const ti_frame *f, int k, ti_phase phase,
     tribo_status status = moves ? departures(ws, f, k, phase, true, &apart) : TRIBO_OK;
     if (status >= 0 && (apart > 0 || !moves)) status = departures(ws, f, k, phase, false, &many);
     if (status < 0) return status;
-    info->ndegenerate += many;
-    if (many > 0) info->margin = 0;
-    if (many == 0) out->nshared = apart, info->ndegenerate += apart;
+    if (many > 0)
+        info->ndegenerate += many, info->margin = 0;
+    else
+        info->ndegenerate += apart, out->nshared += apart;
     return TRIBO_OK;
 }
 
