@@ -22,6 +22,7 @@
  * Of each parameter: how often the interval holds the truth; mean and spread of the errors in standard errors, which
  * are 0 and 1 where these are right; the median of the errors' sizes. And how often what a fit leaves is more than
  * noise, as `tribo identify` would say (docs/identify.md, Is it right?). */
+#include "base/base.h"
 #include "coverage_arm.h"
 #include "coverage_motions.h"
 #include "coverage_mujoco.h"
@@ -70,11 +71,6 @@ static void judge(const experiment *e, tally *t, const tribo_estimate *est, cons
         if (bound[i] != 1) printf(" bound %.3g", bound[i]);
         fputs(i + 1 < e->nfree ? "; " : "\n", stdout);
     }
-}
-
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 static void choose(const experiment *e, const tribo_model *m, data_set *d, double width, tribo_free_param *free) {
@@ -215,9 +211,9 @@ static void from_starts(const experiment *e, const tribo_model *m, data_set *d, 
     }
     for (int i = 0; i < e->nfree && n; i++) {
         for (int k = 0; k < n; k++) list[k] = est[k][i].estimate;
-        qsort(list, (size_t)n, sizeof *list, ascending), middle[i] = list[n / 2];
+        qsort(list, (size_t)n, sizeof *list, ti_ascending), middle[i] = list[n / 2];
         for (int k = 0; k < n; k++) list[k] = est[k][i].std_error;
-        qsort(list, (size_t)n, sizeof *list, ascending), error[i] = list[n / 2];
+        qsort(list, (size_t)n, sizeof *list, ti_ascending), error[i] = list[n / 2];
     }
     for (int k = 0; k < n; k++) {
         bool same = true;
@@ -238,12 +234,12 @@ static void print(const experiment *e, tally *t, int nrec, const settings *set) 
            t->sets + t->failed, nrec, t->failed, t->seconds / (t->sets + t->failed), t->warned);
     for (int i = 0; i < e->nfree && t->sets; i++) {
         double n = t->sets, mean = t->z[i] / n;
-        qsort(t->error[i], (size_t)t->sets, sizeof(double), ascending);
+        qsort(t->error[i], (size_t)t->sets, sizeof(double), ti_ascending);
         printf("  %-16s held %5.1f %%; in standard errors: mean %5.2f, spread %.2f; median error %.3g; rms error %.3g, "
                "standard error %.3g\n",
                e->free[i], 100 * t->held[i] / n, mean, sqrt(fmax(0, t->z2[i] / n - mean * mean)),
                t->error[i][t->sets / 2], sqrt(t->square[i] / n), sqrt(t->variance[i] / n));
-        qsort(t->share[i], (size_t)t->sets, sizeof(double), ascending);
+        qsort(t->share[i], (size_t)t->sets, sizeof(double), ti_ascending);
         const double normal = 0.67449; /* median of a normal number's size */
         if (set->by_mujoco || set->scatter > 0) printf("  %-16s outside without a warning %d\n", "", t->silent[i]);
         if (set->bound) printf("  %-16s median error %.2f of the bound\n", "", t->share[i][t->sets / 2] / normal);

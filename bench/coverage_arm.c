@@ -12,6 +12,7 @@
  *   same=N: set N, from 1 on, every time, from other starts */
 #include "coverage_arm.h"
 #include "arms.h"
+#include "base/base.h"
 #include "coverage_mujoco.h"
 #include "cubes.h"
 #include <math.h>
@@ -182,11 +183,6 @@ static void fit(const tribo_model *m, const arm_options *o, int set, sums *t, un
     for (int i = 0; i < def.nrec; i++) free((void *)(size_t)rec[i].time);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void print(const tribo_model *m, const arm_options *o, const unknown *u, sums *t) {
     printf("arm, %d sets of %d recordings of %g s: %d failed, %.2f s a fit\n", t->sets + t->failed, o->nrec, o->seconds,
            t->failed, t->seconds / (t->sets + t->failed));
@@ -194,7 +190,7 @@ static void print(const tribo_model *m, const arm_options *o, const unknown *u, 
         tribo_param_info info;
         double n = t->sets, mean = t->z[i] / n;
         if (tribo_param_describe(m, u->free[i].index, &info)) continue;
-        qsort(t->error[i], (size_t)t->sets, sizeof(double), ascending);
+        qsort(t->error[i], (size_t)t->sets, sizeof(double), ti_ascending);
         printf(
             "  %-20s held %5.1f %%, told %5.1f %%; in standard errors: mean %5.2f, spread %.2f; median error %.3g; rms "
             "error %.3g, standard error %.3g\n",

@@ -1,5 +1,6 @@
 /* compare_run.c -- the runs of a comparison: the reference, and every law and solver cold and warm. */
 #define _POSIX_C_SOURCE 200809L
+#include "base/base.h"
 #include "compare.h"
 #include "scene.h"
 #include <math.h>
@@ -268,11 +269,6 @@ static void time_runs(const comparison *c, const contender *k, runner *r, bool w
     r->ws = NULL;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Median and worst of the steps, 0 where there are none. */
 static void spread_of(const double *value, int rows, double *scratch, double *median, double *worst) {
     int n = 0;
@@ -281,7 +277,7 @@ static void spread_of(const double *value, int rows, double *scratch, double *me
         if (!(value[i] <= *worst)) *worst = value[i];
         if (value[i] == value[i]) scratch[n++] = value[i];
     }
-    qsort(scratch, (size_t)n, sizeof *scratch, ascending);
+    qsort(scratch, (size_t)n, sizeof *scratch, ti_ascending);
     *median = n ? scratch[n / 2] : (double)NAN;
 }
 

@@ -1,5 +1,6 @@
 /* residuals.c -- see residuals.h. */
 #include "residuals.h"
+#include "base/base.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,11 +90,6 @@ double residuals_correlation(const residuals *r, int kind, int lag) {
     return pairs && square > 0 ? product / (double)pairs / (square / (double)all) : (double)NAN;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* What of three differences of neighbouring rows, from row k on, leaves nothing of a parabola, and of noise twenty
  * times its variance; even times: 1, -2, 1. false where rows are far from even, as beside a gap. */
 static bool third_difference(const double *time, double weight[3]) {
@@ -140,7 +136,7 @@ double noise_of_rows(const tribo_model *m, const tribo_recording *rec, int kind,
         }
     }
     if (n > 8) {
-        qsort(length, n, sizeof *length, ascending);
+        qsort(length, n, sizeof *length, ti_ascending);
         sigma = length[n / 2] / sqrt(20);
     }
     free(length), free(scratch), free(list);

@@ -1,5 +1,6 @@
 /* slow.c -- see slow.h. */
 #include "slow.h"
+#include "base/base.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,16 +65,11 @@ static void collect(const residuals *r, const tribo_recording *rec, int i, scrat
     polynomials(w->time, n, degrees(n), w->basis);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Rows that are far off by themselves, at an end as like as not, are no slow motion. */
 static void clip(scratch *w) {
     const double normal = 1.4826, most = 3; /* a deviation over the median of sizes; deviations */
     for (int k = 0; k < w->rows; k++) w->size[k] = fabs(w->x[k]);
-    qsort(w->size, (size_t)w->rows, sizeof(double), ascending);
+    qsort(w->size, (size_t)w->rows, sizeof(double), ti_ascending);
     double limit = most * normal * w->size[w->rows / 2];
     for (int k = 0; k < w->rows; k++) w->x[k] = fmax(-limit, fmin(w->x[k], limit));
 }

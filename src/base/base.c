@@ -104,6 +104,11 @@ bool ti_places(const double *a, size_t n) {
     return true;
 }
 
+int ti_ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 uint64_t tribo_hash(const double *a, size_t n, uint64_t seed) {
     uint64_t h = seed ^ 0x9e3779b97f4a7c15u;
     for (size_t i = 0; i < n; i++) {

@@ -52,6 +52,9 @@ bool ti_finite(const double *a, size_t n);
 #define TI_FURTHEST 1e10
 bool ti_places(const double *a, size_t n);
 
+/* For qsort() of numbers. */
+int ti_ascending(const void *a, const void *b);
+
 /* Disjoint sets of numbers, root[i] = i to begin with: the set of i, by its least member as long as ti_unite() alone
  * makes them. */
 static inline int ti_root(int *root, int i) {

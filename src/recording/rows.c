@@ -15,13 +15,8 @@ void ti_found(tribo_checked *c, tribo_convention about, tribo_outcome outcome, i
     va_end(args);
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double ti_median(double *values, size_t n) {
-    qsort(values, n, sizeof *values, ascending);
+    qsort(values, n, sizeof *values, ti_ascending);
     return n ? values[n / 2] : (double)NAN;
 }
 

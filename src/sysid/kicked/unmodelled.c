@@ -84,11 +84,6 @@ static size_t differences(const tribo_sysid *s, const ti_track *t, const series 
     return n;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* All differences of a group in s->norms. @return how many; of how many numbers each is. */
 static size_t gather(const tribo_sysid *s, int group, int *of) {
     size_t n = 0;
@@ -115,7 +110,7 @@ void ti_noise_guess(tribo_sysid *s, double *noise) {
         size_t n = ti_group_kind(s, group) <= TRIBO_BLOCK_ROTATION ? gather(s, group, &numbers) : 0;
         noise[group] = 0;
         if (n < 4) continue;
-        qsort(s->norms, n, sizeof *s->norms, ascending);
+        qsort(s->norms, n, sizeof *s->norms, ti_ascending);
         noise[group] = s->norms[n / 2] / median_norm[numbers];
     }
 }

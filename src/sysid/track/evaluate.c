@@ -67,11 +67,6 @@ tribo_status ti_evaluate(tribo_sysid *s, const double *theta, bool held_out, ti_
     return TRIBO_OK;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Median over the training recordings of the norms of one group, in flight before the first contact or after it. */
 static double median(tribo_sysid *s, int group, bool flight) {
     size_t n = 0, nb = (size_t)s->nblock;
@@ -86,7 +81,7 @@ static double median(tribo_sysid *s, int group, bool flight) {
             }
         }
     }
-    qsort(s->norms, n, sizeof *s->norms, ascending);
+    qsort(s->norms, n, sizeof *s->norms, ti_ascending);
     return n ? s->norms[n / 2] : 0;
 }
 

@@ -190,11 +190,6 @@ static bool take(ti_worker *w, ti_track *t, int row, const double *x, const bool
     return true;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Distances of two markers of one body over those of the scene, in list. @return how many. */
 static size_t ratios(const tribo_sysid *s, const ti_track *t, double *list, size_t most) {
     size_t n = 0;
@@ -215,14 +210,14 @@ static tribo_status doubt(tribo_sysid *s, const ti_track *t, double *left, size_
     const double far = 0.15, L = tribo_model_extent(s->m);
     double *list = s->norms;
     size_t count = ratios(s, t, list, (size_t)s->intervals * (size_t)s->nblock);
-    qsort(list, count, sizeof *list, ascending);
+    qsort(list, count, sizeof *list, ti_ascending);
     double ratio = count ? list[count / 2] : 1;
     if (ratio > 2 || ratio < 0.5)
         return ti_fail(diag, TRIBO_E_ARG, 0, "markers are %.3g times as far apart as their sites%s", ratio,
                        fabs(ratio / 1000 - 1) < 0.2  ? ": are they in millimetres?"
                        : fabs(ratio / 100 - 1) < 0.2 ? ": are they in centimetres?"
                                                      : "");
-    qsort(left, n, sizeof *left, ascending);
+    qsort(left, n, sizeof *left, ti_ascending);
     if (n && left[n / 2] > far * L)
         return ti_fail(diag, TRIBO_E_ARG, 0,
                        "in no pose are the sites nearer to the markers than %.3g m: are names exchanged, or axes?",
