@@ -6,10 +6,7 @@
 #include <string.h>
 
 double grad_random(uint64_t *seed) {
-    uint64_t z = *seed += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
+    uint64_t z = ti_mix(*seed += 0x9e3779b97f4a7c15u);
     return (double)(z >> 11) * 0x1p-52 - 1;
 }
 

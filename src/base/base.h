@@ -52,6 +52,13 @@ bool ti_finite(const double *a, size_t n);
 #define TI_FURTHEST 1e10
 bool ti_places(const double *a, size_t n);
 
+/* splitmix64's mixing: every bit of the result depends on every bit of z. */
+static inline uint64_t ti_mix(uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
 /* For qsort() of numbers. */
 int ti_ascending(const void *a, const void *b);
 

@@ -279,17 +279,10 @@ tribo_status tribo_random_set(tribo_random *r, const double *phi) {
 
 /* ---- draws ---- */
 
-/* splitmix64's mixing: every bit of the result depends on every bit of z. */
-static uint64_t mix(uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 /* In (0, 1), by nothing but its arguments. */
 static double uniform(uint64_t seed, uint64_t world, uint64_t number) {
     const uint64_t step = 0x9e3779b97f4a7c15u;
-    uint64_t z = mix(mix(mix(seed + step) + (world + 1) * step) + (number + 1) * step);
+    uint64_t z = ti_mix(ti_mix(ti_mix(seed + step) + (world + 1) * step) + (number + 1) * step);
     return ((double)(z >> 11) + 0.5) * 0x1p-53;
 }
 

@@ -2,10 +2,7 @@
 #include "sysid/track/fit.h"
 
 uint64_t ti_random_bits(ti_random *r) {
-    uint64_t z = r->state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    return ti_mix(r->state += 0x9e3779b97f4a7c15u);
 }
 
 double ti_random_uniform(ti_random *r) {
